@@ -22,7 +22,7 @@ from karat.core.types import Answer, Gold, Question, TestSet
 from karat.experiment import outputs
 from karat.experiment.answering import rows_of
 from karat.experiment.report import _by_ending, export_to
-from karat.experiment.score import Choices
+from karat.experiment.settings import Choices, MatchSettings
 from karat.experiment.study import Plan, StudySystem, study_of
 from karat.report import results, tables
 from karat.report.build import evaluation as evaluation_report
@@ -73,7 +73,9 @@ def system(number: int, testset: TestSet) -> StudySystem:
         answers=answers,
     )
     settings = {"alpha": number / (SYSTEMS - 1)}
-    return StudySystem(Configuration(run.name, settings, "a synthetic system"), run, [0.01] * n)
+    return StudySystem(
+        configuration=Configuration(run.name, settings, "a synthetic system"), run=run, seconds=[0.01] * n
+    )
 
 
 def systems_of(n: int) -> tuple[TestSet, list[StudySystem]]:
@@ -93,7 +95,13 @@ def systems_of(n: int) -> tuple[TestSet, list[StudySystem]]:
 
 def study(testset: TestSet, systems: list[StudySystem]) -> Study:
     manifest = {"karat": "", "spec": {}, "inputs": [], "seed": 0}
-    found = study_of("writing", testset, systems, Plan(Choices(match="exact", by=("kind",))), manifest=manifest)
+    found = study_of(
+        "writing",
+        testset,
+        systems,
+        Plan(Choices(matching=MatchSettings(match="exact"), by=("kind",))),
+        manifest=manifest,
+    )
     failures = tuple(
         Failure(c.name, qid, "below_k", detail="The gold stands at rank 9.", rank=9)
         for c in systems

@@ -1,10 +1,12 @@
 """What holds for every test."""
 
 import fcntl
+import gc
 import json
 import os
 import subprocess
 import sys
+from dataclasses import replace
 from types import SimpleNamespace
 
 import pytest
@@ -16,11 +18,30 @@ for library in ("OMP", "OPENBLAS", "RAYON"):
 os.environ.setdefault("POLARS_MAX_THREADS", "1")
 
 # How long an example takes to draw says how busy the machine is, not whether the law holds.
-settings.register_profile("karat", suppress_health_check=[HealthCheck.too_slow], deadline=None, max_examples=20)
-settings.register_profile("thorough", settings.get_profile("karat"), max_examples=100)  # --hypothesis-profile=thorough
+settings.register_profile("karat", suppress_health_check=[HealthCheck.too_slow], deadline=None, max_examples=12)
+settings.register_profile("ci", settings.get_profile("karat"), max_examples=50)  # --hypothesis-profile=ci
+settings.register_profile("thorough", settings.get_profile("karat"), max_examples=200)
 settings.load_profile("karat")
 
+# What is imported and collected stays: it is not searched for garbage, neither now nor again with every test.
+gc.disable()
+
 MARKED = ("sbert", "chroma", "browser", "slow", "local", "fuzz")
+
+
+@pytest.hookimpl(tryfirst=True)
+def pytest_collection_modifyitems(items):
+    """For `--dist loadgroup`: what shares a server or a browser stays together, and what takes longest comes first."""
+    for item in items:
+        shared = next(filter(item.get_closest_marker, ("browser", "chroma", "local", "sbert")), None)
+        if shared:
+            item.add_marker(pytest.mark.xdist_group(shared))
+    items.sort(key=lambda item: not any(map(item.get_closest_marker, ("fuzz", "local", "slow"))))
+
+
+def pytest_collection_finish():
+    gc.freeze()
+    gc.enable()
 
 
 @pytest.fixture(scope="session", autouse=True)
@@ -69,6 +90,16 @@ def unpainted(monkeypatch):
     monkeypatch.setattr("vl_convert.vegalite_to_svg", lambda spec, **options: "<svg></svg>")
     monkeypatch.setattr("vl_convert.svg_to_png", lambda svg, **options: b"\x89PNG")
     monkeypatch.setattr("karat.report.render.html._runtime", lambda: "")
+
+
+@pytest.fixture
+def undrawn(unpainted, monkeypatch):
+    """No chart is specified either, but each has its files: what they show is for the charts' tests and the demo."""
+    from karat.report.charts._chart import in_order
+
+    blank = SimpleNamespace(to_dict=lambda: {"mark": "bar"})
+    charts = [replace(chart, make=lambda study: blank) for chart in in_order()]
+    monkeypatch.setattr("karat.report.charts._draw.in_order", lambda: charts)
 
 
 class Alone:

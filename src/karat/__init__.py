@@ -15,27 +15,30 @@ if TYPE_CHECKING:
     from karat.core.errors import KaratError
     from karat.core.measure import list_measures, measure
     from karat.core.types import TestSet
-    from karat.experiment.audit import audit
     from karat.experiment.check import check
     from karat.experiment.compare import compare
+    from karat.experiment.gate import gate
     from karat.experiment.generate import generate
-    from karat.experiment.load import load_results, load_testset
+    from karat.experiment.inputs import load_results, load_testset
+    from karat.experiment.judge import judge
     from karat.experiment.report import Report
     from karat.experiment.run import run
     from karat.experiment.score import score
     from karat.experiment.sweep import sweep
     from karat.experiment.verify import verify
-    from karat.systems.index import index
+    from karat.systems.index import Index, index
 
 __all__ = [
+    "Index",
     "KaratError",
     "Report",
     "TestSet",
-    "audit",
     "check",
     "compare",
+    "gate",
     "generate",
     "index",
+    "judge",
     "list_measures",
     "load_results",
     "load_testset",
@@ -47,17 +50,19 @@ __all__ = [
 ]
 
 _HOME = {
+    "Index": "systems.index",
     "KaratError": "core.errors",
     "Report": "experiment.report",
     "TestSet": "core.types",
-    "audit": "experiment.audit",
     "check": "experiment.check",
     "compare": "experiment.compare",
+    "gate": "experiment.gate",
     "generate": "experiment.generate",
     "index": "systems.index",
+    "judge": "experiment.judge",
     "list_measures": "core.measure",
-    "load_results": "experiment.load",
-    "load_testset": "experiment.load",
+    "load_results": "experiment.inputs",
+    "load_testset": "experiment.inputs",
     "measure": "core.measure",
     "run": "experiment.run",
     "score": "experiment.score",

@@ -109,6 +109,11 @@ def process(folder):
     return run
 
 
+@pytest.fixture(autouse=True)
+def _undrawn(undrawn):
+    """Charts are drawn only where they are looked at: there `undrawn` is another."""
+
+
 QA = [
     {"id": "q1", "question": "How long?", "answers": ["two years"], "gold": [{"id": "d1"}], "kind": "fact"},
     {"id": "q2", "question": "How is it reset?", "answers": ["hold the red button", "press red"],

@@ -17,6 +17,13 @@ from karat.results.study import Cell, Choice, Configuration, Failure, FailureCou
 from karat.stats.summary import summarise
 
 pytestmark = pytest.mark.browser
+
+
+@pytest.fixture
+def undrawn():
+    """Charts are drawn, and shown."""
+
+
 HOSTILE = (
     '<script>document.title = "taken"</script></script>"><img src=x onerror="document.title = \'taken\'"> {{7 * 7}}'
 )

@@ -1,17 +1,14 @@
-"""karat calibrate: a stored run against people's labels, from the command line."""
+"""karat judge calibrate: a stored run against people's labels, from the command line."""
 
 import json
 
 import numpy as np
 import pytest
+from studies import study_of
 
-from karat.core.language import parse_all
-from karat.core.scores import Scores, Status
-from karat.core.types import Question, TestSet
+from karat.core.scores import Status
 from karat.experiment.store import new_run
-from karat.results.evaluation import Evaluation
 from karat.results.serial import save_study
-from karat.results.study import Configuration, Study
 
 SYSTEMS = ("hybrid", "bm25")
 N, LABELLED = 150, 40
@@ -27,22 +24,9 @@ def stored(folder):
         values = np.zeros((2, N, 2))
         values[:, :, 0] = np.where(right > 0, draw.beta(8, 2, (2, N)), draw.beta(4, 5, (2, N)))
         values[:, :, 1] = 0.5 * right + 0.4 * draw.random((2, N))
-        status = np.zeros(values.shape, np.uint8)
-        reasons = {}
-        if more.pop("failing", False):
-            status[0, 3, 0], values[0, 3, 0], reasons[0, 3, 0] = Status.failed, np.nan, "timed out"
-        questions = [Question(f"q{i}", f"question {i}?") for i in range(N)]
-        measures = parse_all(["Faithfulness(by=heuristic)", "TokenF1"])
-        scores = Scores(
-            SYSTEMS, tuple(q.id for q in questions), measures, values=values, status=status, reasons=reasons
-        )
-        made = Study(
-            "mine",
-            evaluation=Evaluation(testset=TestSet(questions), scores=scores, summaries=(), **more),
-            configurations=tuple(map(Configuration, SYSTEMS)),
-            main="TokenF1",
-            k=5,
-        )
+        missing = {(0, 3, 0): (Status.failed, "timed out")} if more.pop("failing", False) else {}
+        measures = ("Faithfulness(by=heuristic)", "TokenF1")
+        made = study_of(values, SYSTEMS, measures, missing=missing, about=more, main="TokenF1")
         run = new_run(folder / "runs", "mine", {"karat": "0.2"})
         save_study(made, run.path)
         run.update(status="done")
@@ -67,17 +51,17 @@ def labelled(stored, put):
 
 
 def test_a_judge_is_held_against_people(labelled, karat, folder):
-    told = karat("calibrate", "LAST", labelled())
+    told = karat("judge", "calibrate", "LAST", labelled())
     assert (told.code, told.err) == (0, "")
     assert "labels.csv  read as labels: 160 labels by 2 raters" in told.out
     assert "Faithfulness(by=heuristic) against people" in told.out
     assert "corrected by 40 labels" in told.out
     assert "more: -v shows all." in told.out
-    assert len(karat("calibrate", "mine", "labels.csv", "-v").out) > len(told.out)
-    quiet = karat("calibrate", "LAST", "labels.csv", "-q").out
+    assert len(karat("judge", "calibrate", "mine", "labels.csv", "-v").out) > len(told.out)
+    quiet = karat("judge", "calibrate", "LAST", "labels.csv", "-q").out
     assert len(quiet) < len(told.out)
     assert "corrected" in quiet
-    found = json.loads(karat("calibrate", "LAST", "labels.csv", "--json").out)
+    found = json.loads(karat("judge", "calibrate", "LAST", "labels.csv", "--json").out)
     (one,) = found["measures"]
     assert one["people"]["kappa"] == pytest.approx(1.0)
     assert 0.3 < one["agreement"]["kappa"] < 1
@@ -87,28 +71,33 @@ def test_a_judge_is_held_against_people(labelled, karat, folder):
         assert system["effective"] > LABELLED
     assert len(one["sentences"]) >= 4
     for name in ("calibration.json", "calibration.md", "calibration.csv", "calibration.txt"):
-        written = karat("calibrate", "LAST", "labels.csv", "-q", "-o", name)
+        written = karat("judge", "calibrate", "LAST", "labels.csv", "-q", "-o", name)
         assert (written.code, written.err) == (0, f"wrote {name}\n")
         assert "hybrid" in (folder / name).read_text(encoding="utf-8")
 
 
 def test_the_same_labels_give_the_same_bytes(labelled, karat):
     name = labelled()
-    assert karat("calibrate", "LAST", name, "--json").out == karat("calibrate", "LAST", name, "--json").out
+    assert (
+        karat("judge", "calibrate", "LAST", name, "--json").out
+        == karat("judge", "calibrate", "LAST", name, "--json").out
+    )
 
 
 def test_a_measure_that_failed_on_a_labelled_answer_is_exit_code_5(labelled, karat):
-    told = karat("calibrate", "LAST", labelled(failing=True))
+    told = karat("judge", "calibrate", "LAST", labelled(failing=True))
     assert told.code == 5
     assert "1 labelled answer without a score: the measure failed there: timed out (" in told.out
 
 
 def test_confidence_comes_with_its_calibration_error(labelled, karat):
     name = labelled(confidence={"hybrid": [0.9] * N})
-    told = karat("calibrate", "LAST", name)
+    told = karat("judge", "calibrate", "LAST", name)
     assert "hybrid is too sure of itself: mean confidence .900" in told.out
     assert "the default of --correct" in " ".join(told.out.split())
-    by_rule = json.loads(karat("calibrate", "LAST", name, "--correct", "TokenF1>=0.7", "--json").out)["reliability"][0]
+    by_rule = json.loads(karat("judge", "calibrate", "LAST", name, "--correct", "TokenF1>=0.7", "--json").out)[
+        "reliability"
+    ][0]
     assert by_rule["correct_by"] == "TokenF1 >= 0.7"
     assert by_rule["ece_width"] == pytest.approx(0.9 - by_rule["accuracy"])
 
@@ -128,11 +117,11 @@ def test_confidence_comes_with_its_calibration_error(labelled, karat):
 )
 def test_what_cannot_be_is_one_sentence(stored, put, karat, text, options, code, sentence):
     stored()
-    told = karat("calibrate", "LAST", put("labels.csv", text), *options)
+    told = karat("judge", "calibrate", "LAST", put("labels.csv", text), *options)
     assert told.code == code
     assert sentence in told.sentence
 
 
 def test_a_run_that_is_not_there_is_named(folder, karat, put):
-    told = karat("calibrate", "LAST", put("labels.csv", "id,label\nq1,1\n"))
+    told = karat("judge", "calibrate", "LAST", put("labels.csv", "id,label\nq1,1\n"))
     assert (told.code, "there are no runs in runs" in told.sentence) == (2, True)

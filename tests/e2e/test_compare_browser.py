@@ -7,6 +7,13 @@ from karat.report.build.comparison import document
 from karat.report.render.html import render
 
 pytestmark = pytest.mark.browser
+
+
+@pytest.fixture
+def undrawn():
+    """Charts are drawn, and shown."""
+
+
 HOSTILE = '<script>document.title = "taken"</script><img src=x onerror="document.title = \'taken\'">'
 
 

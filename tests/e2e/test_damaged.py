@@ -116,12 +116,12 @@ def test_one_damaged_manifest_hides_no_other_run(station, put, karat, last, fold
     (deep / "manifest.json").write_text('{"karat": "1", "a": ' + "[" * 100_000)
     put("runs/old/manifest.json", {"karat": "0.1", "summary": 5, "started": [], "name": None, "number": "x"})
     put("runs/older/manifest.json", {"karat": "0.1", "summary": {"best": {}, "mean": "x", "systems": []}})
-    told = karat("list")
+    told = karat("show")
     assert told.code == 0, told.err
     assert {odd.name, deep.name, latest.name, "old", "older"} <= set(told.out.split())
     assert told.out.count("damaged") == 2
-    assert [run["status"] for run in json.loads(karat("list", "--json").out)].count("damaged") == 2
-    assert karat("show").code == 0
+    assert [run["status"] for run in json.loads(karat("show", "--json").out)].count("damaged") == 2
+    assert karat("show", "LAST").code == 0
     assert last() == latest
     assert "manifest.json: the manifest is damaged: its checksum differs" in karat("show", odd.name).sentence
     assert "manifest.json" in karat("show", deep.name).sentence
@@ -132,10 +132,10 @@ def test_a_study_that_is_cut_short_is_named(station, put, karat, last):
     assert karat("run", "-q").code == 0
     study = last() / "study.json.gz"
     study.write_bytes(study.read_bytes()[:200])
-    with pytest.raises(KaratError, match=r"study.json.gz: is a truncated gzip file"):
+    with pytest.raises(KaratError, match=r"study.json.gz: .*truncated"):
         load_study(last())
     study.write_bytes(gzip.compress(b" " * (64 << 20)))
-    shown = karat("show")
+    shown = karat("show", "LAST")
     assert shown.code == 2
     assert "study.json.gz: " in shown.sentence
     assert "unpack" in shown.sentence

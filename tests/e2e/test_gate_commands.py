@@ -9,10 +9,9 @@ from pathlib import Path
 from xml.etree import ElementTree
 
 import pytest
-import typer
 import yaml
 
-from karat.cli.main import app
+from karat.cli.main import load
 from karat.experiment.store import open_run
 
 ROOT = Path(__file__).parents[2]
@@ -58,7 +57,7 @@ def test_exit_codes_of_the_shell(ran, process, karat, put, folder):
     def code(*words):
         return karat("gate", *words).code
 
-    assert karat("baseline", "set", "main", "good").code == 0
+    assert karat("gate", "good", "--save", "main").code == 0
     assert code("LAST", "--allow-incomplete", "MRR >= .9") == 0
     assert code("good", "MRR >= .9", "failed == 0", "Recall@3[kind=fact] >= 100%", "mine: MRR >= baseline",
                 "--baseline", "main") == 0  # fmt: skip
@@ -85,33 +84,31 @@ def test_exit_codes_of_the_shell(ran, process, karat, put, folder):
 def test_a_refusal_is_one_sentence(ran, karat, put):
     ran("good", "d1", "d2", "d3")
     assert "Did you mean MRR?" in karat("gate", "LAST", "MMR > 1").sentence
-    assert "there is no baseline 'main' in runs. None is set yet." in karat(
+    assert "there is no baseline 'main' in runs. None is saved yet." in karat(
         "gate", "LAST", "MRR >= baseline", "--baseline", "main"
     ).sentence  # fmt: skip
     assert "stands where the run does" in karat("gate", "MRR > .5").sentence
-    assert "Did you mean set?" in karat("baseline", "sett", "main").sentence
-    assert "name the baseline" in karat("baseline", "set").sentence
-    assert "takes no name" in karat("baseline", "list", "main").sentence
-    assert "takes no run" in karat("baseline", "show", "main", "LAST").sentence
-    assert karat("baseline", "set", "main").code == 0
+    assert "checks no rules" in karat("gate", "LAST", "MRR > .5", "--save", "main").sentence
+    assert karat("gate", "--save", "main").code == 0
     put("qa2.jsonl", [{"id": q, "question": f"What is {d}?", "gold": [{"id": d}], "kind": k} for q, d, k in GOLD])
     ran("other", "d1", "d2", "d3", testset="qa2.jsonl")
     said = karat("gate", "LAST", "MRR >= baseline", "--baseline", "main").sentence
     assert "these runs are of different test sets" in said
 
 
-def test_baselines_are_listed_shown_and_removed(ran, karat, folder):
+def test_a_baseline_is_a_file_of_its_own(ran, karat, folder):
     ran("good", "d1", "d2", "d3")
-    assert "There are no baselines in runs." in karat("baseline").out
-    said = karat("baseline", "set", "main", "LAST", "--system", "mine").out
-    assert said.startswith("main is run ")
-    shown = json.loads(karat("baseline", "show", "main", "--json").out)
-    assert (shown["name"], shown["system"], shown["problem"]) == ("main", "mine", None)
-    assert shown["run"] in karat("baseline", "list").out
-    (folder / "runs" / shown["run"]).rename(folder / "runs" / "gone")
-    assert "its run is gone" in json.loads(karat("baseline", "list", "--json").out)[0]["problem"]
-    assert "stays" in karat("baseline", "remove", "main").out
-    assert json.loads((folder / "runs" / "baselines.json").read_text()) == {"baselines": {}}
+    said = karat("gate", "LAST", "--save", "main", "--system", "mine").out
+    assert said.startswith("baseline main is run ")
+    file = folder / "runs" / "baselines" / "main.json"
+    assert str(file.relative_to(folder)) in said
+    saved = json.loads(karat("gate", "LAST", "--save", "kept/good.json", "--json").out)
+    assert (saved["name"], saved["file"]) == ("good", "kept/good.json")
+    assert json.loads(file.read_text())["run"] == saved["run"]
+    for name in ("main", "kept/good.json", str(file)):
+        assert karat("gate", "LAST", "MRR >= baseline", "--baseline", name).code == 0, name
+    file.unlink()
+    assert "there is no baseline 'main'" in karat("gate", "LAST", "MRR >= baseline", "--baseline", "main").sentence
 
 
 def test_every_output_says_the_same(ran, karat, folder, monkeypatch):
@@ -157,7 +154,7 @@ def test_the_action_takes_what_the_command_takes():
     assert "${{" not in step["run"]  # what a user gives is never part of the script
     given = re.findall(r"inputs\.([\w-]+)", " ".join(step["env"].values()))
     assert sorted(given) == sorted(ACTION["inputs"])
-    known = {o for p in typer.main.get_command(app(["gate"])).commands["gate"].params for o in p.opts}
+    known = {o for p in load("gate").params for o in p.opts}
     assert set(re.findall(r"(?<=\()--[\w-]+|(?<= )--[\w-]+", step["run"])) <= known
 
 

@@ -1,4 +1,4 @@
-"""karat generate over the demo's documents, with a chat server on this machine and without one."""
+"""karat testset make over the demo's documents, with a chat server on this machine and without one."""
 
 import json
 import re
@@ -85,7 +85,9 @@ def lines(path):
 
 def test_every_kind_is_made_and_the_counts_add_up(karat, demo):
     with FakeLLM(written) as llm:
-        told = karat("generate", demo, "--samples", 5, "--kinds", EVERY, *asking(llm), "-o", "qa.jsonl", "--json")
+        told = karat(
+            "testset", "make", demo, "--samples", 5, "--kinds", EVERY, *asking(llm), "-o", "qa.jsonl", "--json"
+        )
         asked = llm.count
     assert told.code == 0, told.err
     report = json.loads(told.out)
@@ -110,7 +112,17 @@ def test_every_kind_is_made_and_the_counts_add_up(karat, demo):
 def test_the_gold_is_found_however_the_documents_are_cut(karat, demo, folder):
     with FakeLLM(written) as llm:
         told = karat(
-            "generate", demo, "--samples", 12, "--kinds", "literal,comparative", *asking(llm), "-o", "qa.jsonl", "-q"
+            "testset",
+            "make",
+            demo,
+            "--samples",
+            12,
+            "--kinds",
+            "literal,comparative",
+            *asking(llm),
+            "-o",
+            "qa.jsonl",
+            "-q",
         )
     assert told.code == 0, told.err
     testset, _ = read_testset("qa.jsonl")
@@ -124,11 +136,11 @@ def test_the_gold_is_found_however_the_documents_are_cut(karat, demo, folder):
     for cutting in ("tokens:60", "page", "sentences:4"):
         other = build([DOCS], folder / f"{cutting.partition(':')[0]}.index", chunk=cutting, engines="bm25")
         assert resolve(testset, other.chunks, other.docs).unresolved == (), cutting
-    assert karat("check", "qa.jsonl", folder / "page.index", "--only", "unknown_gold").code == 0
+    assert karat("testset", "check", "qa.jsonl", folder / "page.index", "--only", "unknown_gold").code == 0
 
 
 def test_the_same_seed_and_replies_make_the_same_bytes_and_nothing_is_asked_twice(karat, demo):
-    words = ("generate", demo, "--samples", 6, "--kinds", "literal,unanswerable", "--seed", 4)
+    words = ("testset", "make", demo, "--samples", 6, "--kinds", "literal,unanswerable", "--seed", 4)
     with FakeLLM(written) as llm:
         assert karat(*words, *asking(llm), "-o", "a.jsonl", "-j", 1).code == 0
         first = llm.count
@@ -141,7 +153,7 @@ def test_the_same_seed_and_replies_make_the_same_bytes_and_nothing_is_asked_twic
 
 
 def test_a_budget_ends_the_asking_and_the_rest_is_asked_later(karat, demo):
-    words = ("generate", demo, "--samples", 8, "--kinds", "literal")
+    words = ("testset", "make", demo, "--samples", 8, "--kinds", "literal")
     with FakeLLM(written) as llm:
         told = karat(*words, *asking(llm), "-o", "qa.jsonl", "--max-calls", 3)
         assert (told.code, llm.count, len(lines("qa.jsonl"))) == (5, 3, 3)
@@ -155,7 +167,7 @@ def test_a_budget_ends_the_asking_and_the_rest_is_asked_later(karat, demo):
 
 
 def test_what_was_paid_before_a_stop_is_not_paid_again(karat, demo):
-    words = ("generate", demo, "--samples", 8, "--kinds", "literal", "-o", "qa.jsonl")
+    words = ("testset", "make", demo, "--samples", 8, "--kinds", "literal", "-o", "qa.jsonl")
     answered, stopped = [], True
 
     def until_the_key_ends(request):
@@ -185,7 +197,8 @@ def test_an_interrupted_command_goes_on_from_there(demo, folder, karat):
 
     with FakeLLM(slow) as llm:
         words = [
-            "generate",
+            "testset",
+            "make",
             str(demo),
             "--samples",
             "8",
@@ -218,7 +231,9 @@ def test_an_interrupted_command_goes_on_from_there(demo, folder, karat):
 @pytest.mark.parametrize("fault", ["prose", "broken_json", "wrong_schema", "other_language"])
 def test_replies_that_misbehave_are_repaired_or_counted(karat, demo, fault):
     with FakeLLM(written, {Fault(fault, times=None): 0.5}, seed=3) as llm:
-        told = karat("generate", demo, "--samples", 6, "--kinds", "literal", *asking(llm), "-o", "qa.jsonl", "--json")
+        told = karat(
+            "testset", "make", demo, "--samples", 6, "--kinds", "literal", *asking(llm), "-o", "qa.jsonl", "--json"
+        )
     report = json.loads(told.out)
     assert told.code == 0
     assert report["tried"] == report["new"] + sum(report["rejected"].values())
@@ -229,7 +244,9 @@ def test_replies_that_misbehave_are_repaired_or_counted(karat, demo, fault):
 
 def test_a_reply_that_is_cut_off_is_counted_as_such(karat, demo):
     with FakeLLM(lambda request: '{"question": "' + "why and " * 1000) as llm:
-        told = karat("generate", demo, "--samples", 1, "--kinds", "literal", *asking(llm), "-o", "qa.jsonl", "--json")
+        told = karat(
+            "testset", "make", demo, "--samples", 1, "--kinds", "literal", *asking(llm), "-o", "qa.jsonl", "--json"
+        )
     assert told.code == 3
     assert json.loads(told.out)["rejected"] == {"cut_off": 4}
     assert not Path("qa.jsonl").exists()
@@ -237,7 +254,7 @@ def test_a_reply_that_is_cut_off_is_counted_as_such(karat, demo):
 
 def test_refusals_leave_no_file_and_say_why(karat, demo):
     with FakeLLM("I'm sorry, but I cannot help with that.") as llm:
-        told = karat("generate", demo, "--samples", 2, *asking(llm), "-o", "qa.jsonl")
+        told = karat("testset", "make", demo, "--samples", 2, *asking(llm), "-o", "qa.jsonl")
     assert told.code == 3
     assert "no question was made: 24 drafts were tried, and none passed." in told.out
     assert re.search(r"refused +24\n", told.out)
@@ -246,7 +263,7 @@ def test_refusals_leave_no_file_and_say_why(karat, demo):
 
 def test_a_test_set_is_extended_in_place_and_gaps_are_filled_first(karat, demo):
     with FakeLLM(written) as llm:
-        words = ("generate", demo, *asking(llm), "--kinds", "literal", "--json")
+        words = ("testset", "make", demo, *asking(llm), "--kinds", "literal", "--json")
         assert karat(*words, "--samples", 10, "--doc", "handbook.pdf", "-o", "qa.jsonl").code == 0
         stood = Path("qa.jsonl").read_bytes()
         told = karat(*words, "--samples", 12, "--extend", "qa.jsonl", "--fill-gaps")
@@ -263,7 +280,7 @@ def test_a_test_set_is_extended_in_place_and_gaps_are_filled_first(karat, demo):
 def test_a_mix_is_read_from_a_file(karat, demo, put):
     put("mix.yaml", "phrasing: {concise: 0.5, verbose: 0.5}\ntone:\n  polite: {share: 1, manner: Ask politely.}\n")
     with FakeLLM(written) as llm:
-        words = ("generate", demo, "--samples", 6, "--kinds", "literal", *asking(llm))
+        words = ("testset", "make", demo, "--samples", 6, "--kinds", "literal", *asking(llm))
         assert karat(*words, "--mix", "mix.yaml", "-o", "qa.jsonl").code == 0
         assert all("Ask politely." in request.messages[1]["content"] for request in llm.requests)
         assert karat(*words, "--mix", "default", "-o", "default.jsonl").code == 0
@@ -274,13 +291,13 @@ def test_a_mix_is_read_from_a_file(karat, demo, put):
 
 
 def test_without_a_model_grammar_makes_questions_and_says_what_it_cannot(karat, demo):
-    told = karat("generate", demo, "--samples", 15, "--offline", "-o", "qa.jsonl")
+    told = karat("testset", "make", demo, "--samples", 15, "--offline", "-o", "qa.jsonl")
     assert told.code == 0, told.err
     assert "Left out, since only a chat model makes them: " in told.out
     rows = lines("qa.jsonl")
     assert sum(row["kind"] == "literal" for row in rows) == 15
     assert all(row["tags"]["source"].startswith("offline/") and "model" not in row["tags"] for row in rows)
-    again = karat("generate", demo, "--samples", 15, "--offline", "-o", "again.jsonl", "-q")
+    again = karat("testset", "make", demo, "--samples", 15, "--offline", "-o", "again.jsonl", "-q")
     assert again.code == 0
     assert Path("qa.jsonl").read_bytes() == Path("again.jsonl").read_bytes()
 
@@ -306,16 +323,16 @@ def test_without_a_model_grammar_makes_questions_and_says_what_it_cannot(karat, 
 )
 def test_what_cannot_be_is_refused_in_one_sentence(karat, demo, files, words, said):
     before = Path("qa.jsonl").read_bytes()
-    told = karat("generate", demo, *words)
+    told = karat("testset", "make", demo, *words)
     assert (told.code, said in told.sentence) == (2, True), told.err
     assert Path("qa.jsonl").read_bytes() == before
     assert not Path("new.jsonl").exists()
 
 
 def test_a_frozen_test_set_stays_as_it_is(karat, demo):
-    words = ("generate", demo, "--samples", 2, "--offline", "-q")
+    words = ("testset", "make", demo, "--samples", 2, "--offline", "-q")
     assert karat(*words, "-o", "qa.jsonl").code == 0
-    assert karat("freeze", "qa.jsonl", "--version", "1").code == 0
+    assert karat("testset", "freeze", "qa.jsonl", "--version", "1").code == 0
     for more in (("--extend", "qa.jsonl"), ("-o", "qa.jsonl", "--force")):
         assert "qa.jsonl is frozen as version 1" in karat(*words, *more).sentence
     assert karat(*words, "--extend", "qa.jsonl", "-o", "more.jsonl").code == 0
@@ -329,13 +346,13 @@ def test_a_frozen_test_set_stays_as_it_is(karat, demo):
 
 
 def test_several_questions_from_each_chunk_by_grammar(karat, demo):
-    told = karat("generate", demo, "--samples", 4, "--each", 3, "--offline", "-o", "qa.jsonl", "--json")
+    told = karat("testset", "make", demo, "--samples", 4, "--each", 3, "--offline", "-o", "qa.jsonl", "--json")
     assert json.loads(told.out)["wanted"] == {"literal": 12}
     held = Counter(row["gold"][0]["chunk"] for row in lines("qa.jsonl"))
     assert held.total() == 12
     assert 1 < max(held.values()) <= 3
     with FakeLLM(written) as llm:
-        refused = karat("generate", demo, "--each", 2, *asking(llm), "-o", "other.jsonl")
+        refused = karat("testset", "make", demo, "--each", 2, *asking(llm), "-o", "other.jsonl")
     assert "--each 2: a model writes one question" in refused.sentence
 
 
@@ -356,7 +373,7 @@ def test_a_small_model_goes_all_the_way_and_what_is_weak_is_not_shipped(demo, fo
     schema = {"type": "object", "properties": texts, "required": list(texts), "additionalProperties": False}
     form = {"response_format": {"type": "json_schema", "json_schema": {"name": "reply", "schema": schema}}}
     model = ChatSettings(local_model.name, base_url=local_model.base_url, jobs=1, max_tokens=200, extra=form)
-    made = karat.generate(demo, samples=10, kinds="literal", model=model, max_calls=12, output="qa.jsonl")
+    made = karat.generate(demo, samples=10, kinds="literal", chat={"model": model, "max_calls": 12}, output="qa.jsonl")
     told = made.generated
     print(f"{len(made.questions)} of 10", Counter(one.reason for one in told.rejected))
     assert len(made.questions) + len(told.rejected) >= 10

@@ -10,8 +10,6 @@ from karat.experiment.store import runs_in
 from karat.results.serial import load_study
 from karat.testing import FakeLLM
 
-pytestmark = pytest.mark.usefixtures("unpainted")
-
 HALF, MARK = "\ud83d", "\ufffd"
 MINE = """
 def search(question, k):

@@ -1,4 +1,4 @@
-"""karat init and karat schema: from documents and questions to an experiment that runs."""
+"""karat init: from documents and questions to an experiment that runs."""
 
 import json
 
@@ -92,7 +92,7 @@ def test_an_index_that_stands_is_taken_as_it_is(docs, karat):
     [
         (("nowhere", "qa.json"), "nowhere"),
         (("docs", "nowhere.json"), "nowhere.json"),
-        (("qa.json", "docs"), "docs: is a folder where a file is meant"),
+        (("qa.json", "docs"), "docs: is a folder"),
         (("docs", "empty.json"), "empty.json"),
     ],
 )
@@ -119,8 +119,8 @@ def test_unreadable_documents_are_named(docs, karat, put):
 
 
 def test_the_schema_is_printed_and_written(karat, folder):
-    told = karat("schema")
+    told = karat("init", "--schema")
     assert (told.code, told.err) == (0, "")
     assert json.loads(told.out)["title"] == "karat.yaml"
-    assert karat("schema", "-o", "s.json").out == ""
+    assert karat("init", "--schema", "-o", "s.json").out == ""
     assert (folder / "s.json").read_text() == told.out

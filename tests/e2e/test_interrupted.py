@@ -66,10 +66,10 @@ def trials(put, process, folder, llm):
         "run": [("run", "-q")],
         "generate": [
             ("index", "corpus.jsonl", "-o", "x.index", "--engine", "bm25", "-q"),
-            ("generate", "x.index", "--samples", "1", "--kinds", "literal", *model, "-o", "new.jsonl"),
+            ("testset", "make", "x.index", "--samples", "1", "--kinds", "literal", *model, "-o", "new.jsonl"),
         ],
         "judge": [("run", "-q"), ("judge", "-q", "-m", "Responsiveness", *model)],
-        "calibrate": [("run", "-q"), ("calibrate", "LAST", "labels.csv", "-o", "found.json", "-q")],
+        "calibrate": [("run", "-q"), ("judge", "calibrate", "LAST", "labels.csv", "-o", "found.json", "-q")],
     }
 
     def run(name, steps):

@@ -150,3 +150,21 @@ def test_systems_judged_one_after_the_other_stand_together_if_the_judge_is_the_s
             found = dict(rows.filter(pl.col("question_id") == "q1").select("system", "Responsiveness").iter_rows())
             assert found[system] == 1.0
             assert (found["mine"] == found["other"] == 1.0) is both
+
+
+def test_from_python_a_finished_run_is_judged_and_returned(shop):
+    import karat
+
+    done = karat.run(runs_dir="runs")
+    with FakeLLM(FULLY) as llm:
+        chat = {"model": "m", "base_url": llm.base_url, "max_calls": 9}
+        judged = karat.judge(done, "Responsiveness", chat=chat)
+        assert llm.count == 1
+    assert judged.mean("Responsiveness", allow_incomplete=True) == 1.0
+    assert "Responsiveness" in str(judged)
+    again = karat.gate("LAST", "Responsiveness >= 1", runs_dir="runs", allow_incomplete=True)
+    assert [verdict.outcome for verdict in again.verdicts] == ["pass"]
+    for run in (str(last(shop).path), last(shop).path, last(shop)):
+        assert karat.judge(run, "TokenF1", runs_dir="runs").mean("TokenF1", allow_incomplete=True) > 0
+    with pytest.raises(karat.KaratError, match=r"in no folder\. Give a run"):
+        karat.judge(karat.score(ROWS, "mine.jsonl", measures="TokenF1"), "TokenF1")

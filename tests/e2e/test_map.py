@@ -39,11 +39,11 @@ def test_a_mapped_column_that_is_not_there_is_refused(karat, here, put):
 
 
 def test_check_says_which_columns_it_read(karat, here):
-    told = karat("check", "qa.csv", "my.index", *MAP)
+    told = karat("testset", "check", "qa.csv", "my.index", *MAP)
     assert "used nr, frage, datei; ignored author" in told.out
 
 
 def test_explain_takes_a_map(karat, here):
-    told = karat("explain", "qa.csv", "my.index", "--question", "1", "--engine", "bm25", "--json", *MAP)
+    told = karat("search", "my.index", "--questions", "qa.csv", "--explain", "1", "--engine", "bm25", "--json", *MAP)
     assert told.code == 0, told.err
     assert json.loads(told.out)["question"]["id"] == "1"

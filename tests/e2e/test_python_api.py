@@ -50,7 +50,7 @@ RESULTS = {
 @pytest.mark.parametrize("results", list(RESULTS))
 @pytest.mark.parametrize("testset", list(TESTSETS))
 def test_any_test_set_with_any_results(paths, testset, results):
-    report = karat.score(TESTSETS[testset], RESULTS[results], measures=["MRR", "Recall@5"], intervals=False)
+    report = karat.score(TESTSETS[testset], RESULTS[results], measures=["MRR", "Recall@5"])
     assert (report.mean("MRR"), report.mean("R@5")) == (MRR, RECALL)
 
 
@@ -158,3 +158,14 @@ def test_loading(paths):
     (run,) = karat.load_results("bm25.run")
     assert karat.score(testset, run, measures="MRR").mean("MRR") == MRR
     assert karat.score(testset, [run], measures="MRR").mean("MRR") == MRR
+
+
+def test_a_report_is_held_to_rules():
+    report = karat.score(GOLD, {"one": SCORED}, measures=["MRR", "Recall@5"])
+    passed = karat.gate(report, [f"MRR >= {MRR}", "questions == 2"])
+    assert passed.passed
+    broken = karat.gate(report, "MRR > .99")
+    assert (broken.passed, broken.verdicts[0].system) == (False, "one")
+    assert "fail" in str(broken)
+    with pytest.raises(karat.KaratError, match="there are no rules"):
+        karat.gate(report)

@@ -11,8 +11,6 @@ import pytest
 
 from karat.experiment.store import runs_in
 
-pytestmark = pytest.mark.usefixtures("unpainted")
-
 SECRET, KEY = "aws-secret-0123456789", "sk-own-0123456789"
 FULLY = '{"reason": "r", "grade": "fully"}'
 QUESTIONS = [{"id": "q1", "question": "How long is the warranty?", "gold": [{"doc": "a.md"}], "answers": ["two years"]}]
@@ -147,7 +145,7 @@ def test_a_received_index_sends_nothing_until_its_host_is_allowed(received, kara
 @pytest.mark.parametrize(
     "words",
     [
-        ("explain", "qa.jsonl", "evil.index", "--question", "q1"),
+        ("search", "evil.index", "--questions", "qa.jsonl", "--explain", "q1"),
         ("sweep", "qa.jsonl", "evil.index"),
         ("score", "qa.jsonl", "answers.jsonl", "--index", "evil.index", "-m", "SemanticSimilarity"),
         ("run", "evil.index", "qa.jsonl"),
@@ -288,7 +286,7 @@ def test_a_stored_run_names_neither_code_nor_hosts_to_a_run_that_goes_on(karat, 
     stored.update(spec={**stored.manifest["spec"], "systems": systems}, status="running")
     put("rag.py", "def search(question): return ['a.md']\n")
     karat("run", "-q", "--retry-errors")
-    for words in (("show",), ("report", "LAST", "-o", "page.md"), ("gate", "LAST", "Recall@5 >= 0"), ("list",)):
+    for words in (("show", "LAST"), ("show", "LAST", "-o", "page.md"), ("gate", "LAST", "Recall@5 >= 0"), ("show",)):
         karat(*words)
     assert evil.asked == []
     assert not (folder / "ran").exists()

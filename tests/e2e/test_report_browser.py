@@ -5,7 +5,9 @@ from dataclasses import replace
 
 import pytest
 
-from karat.experiment.score import Choices, evaluate, resolved
+from karat.experiment.inputs import resolved
+from karat.experiment.score import evaluate
+from karat.experiment.settings import Choices
 from karat.files import read_testset
 from karat.report.build.study import document
 from karat.report.charts import chart_specs
@@ -17,6 +19,13 @@ from karat.systems.settings import SystemSettings
 from karat.systems.system import System
 
 pytestmark = pytest.mark.browser
+
+
+@pytest.fixture
+def undrawn():
+    """Charts are drawn, and shown."""
+
+
 HOSTILE = (
     '<script>document.title = "taken"</script></script>"><img src=x onerror="document.title = \'taken\'"> {{7 * 7}}'
 )
@@ -43,7 +52,7 @@ def study(tmp_path_factory):
     (folder / "qa.jsonl").write_text("".join(json.dumps(row) + "\n" for row in rows))
     made = index(docs, folder / "made.index")
     testset, _ = read_testset(folder / "qa.jsonl")
-    choices = Choices(("F1@{1,5}", "Recall@{1,5}", "Precision@5", "MRR", "nDCG@10"), by=("kind",))
+    choices = Choices(measures=("F1@{1,5}", "Recall@{1,5}", "Precision@5", "MRR", "nDCG@10"), by=("kind",))
     runs, hits = [], {}
     for name, settings in zip(NAMES, SETTINGS, strict=True):
         found = System(settings, made).search([q.text for q in testset], 8)
@@ -60,7 +69,7 @@ def study(tmp_path_factory):
             for i, q in enumerate(testset)
         }  # fmt: skip
     silent = lambda step: None  # noqa: E731
-    found = evaluate(testset, runs, choices, silent, (), (), resolved(testset, made, choices, silent))
+    found = evaluate(testset, runs, choices, resolution=resolved(testset, made, choices, silent))
     answers = dict.fromkeys(NAMES, [f"It is number 1. {HOSTILE}"] * len(testset))
     cells = tuple(
         Cell(system=name, measure="F1@5", k=5, mean=0.3 + i / 100, low=0.2, high=0.4, n=8)

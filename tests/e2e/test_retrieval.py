@@ -79,10 +79,10 @@ def test_from_documents_to_an_explained_question(index, karat):
     assert (told.code, told.err) == (0, "")
     assert "1.  watch.md#0001" in told.out
     assert "lasts four hours" in told.out
-    checked = karat("check", "qa.jsonl", "my.index")
+    checked = karat("testset", "check", "qa.jsonl", "my.index")
     assert checked.code == 0
     assert "all 3 gold units can be found" in checked.out
-    explained = karat("explain", "qa.jsonl", "my.index", "--question", "q3", "-k", "2")
+    explained = karat("search", "my.index", "--questions", "qa.jsonl", "--explain", "q3", "-k", "2")
     assert explained.code == 0
     for part in (
         "dense: its first",
@@ -99,8 +99,8 @@ def test_every_command_prints_one_json_object_when_asked(index, karat):
     for words in (
         ("index", "docs", "-o", "my.index"),
         ("search", "my.index", "fuel"),
-        ("check", "qa.jsonl", "my.index"),
-        ("explain", "qa.jsonl", "my.index", "--question", "q1"),
+        ("testset", "check", "qa.jsonl", "my.index"),
+        ("search", "my.index", "--questions", "qa.jsonl", "--explain", "q1"),
     ):
         told = karat(*words, "--json")
         assert (told.code, told.err) == (0, "")
@@ -132,11 +132,11 @@ def test_hits_of_another_index_are_matched_by_what_they_say_and_that_is_said(ind
 def test_gold_that_is_not_there_is_broken_with_its_reason(index, put, karat):
     put("qa.jsonl", [*QUESTIONS, {"id": "q4", "question": "What of the sea?", "gold": [{"doc": "sea.md"}]},
                      {"id": "q5", "question": "Page?", "gold": [{"doc": "manual.pdf", "page": "9"}]}])  # fmt: skip
-    told = karat("check", "qa.jsonl", "my.index")
+    told = karat("testset", "check", "qa.jsonl", "my.index")
     assert told.code == 4
     assert "3 of 5 gold units can be found" in told.out
     assert "sea.md" in told.out
-    found = json.loads(karat("check", "qa.jsonl", "my.index", "--json").out)
+    found = json.loads(karat("testset", "check", "qa.jsonl", "my.index", "--json").out)
     assert found["broken"] is True
 
 
@@ -168,7 +168,7 @@ def test_bad_documents_are_named_and_the_rest_goes_on(docs, put, karat, folder):
     assert "вахта" in karat("search", "my.index", "вахта", "--engine", "bm25").out.lower()
     assert "another encoding" in karat("search", "my.index", "note encoding", "--engine", "bm25").out
     put("qa.jsonl", [{"id": "q1", "question": "What is secret?", "gold": [{"doc": "locked.pdf", "page": "1"}]}])
-    checked = karat("check", "qa.jsonl", "my.index")
+    checked = karat("testset", "check", "qa.jsonl", "my.index")
     assert checked.code == 4
     assert "locked.pdf" in checked.out
     assert "password" in checked.out or "encrypted" in checked.out
@@ -239,9 +239,9 @@ def test_no_documents_at_all(folder, karat, name):
         (("search", "-", "x"), "needs an index"),
         (("search", "-", "x", "--engine", "faiss:none.faiss"), "none.faiss"),
         (("search", "my.index", "--questions", "qa.jsonl"), "name -o FILE"),
-        (("explain", "qa.jsonl", "my.index", "--question", "q9"), "has no question 'q9'"),
-        (("explain", "qa.jsonl", "my.index", "--question", "q1", "-m", "EM"), "EM measures answers"),
-        (("check", "qa.jsonl", "my.index", "--only", "copy"), "copies"),
+        (("search", "my.index", "--questions", "qa.jsonl", "--explain", "q9"), "has no question 'q9'"),
+        (("search", "my.index", "--questions", "qa.jsonl", "--explain", "q1", "-m", "EM"), "EM measures answers"),
+        (("testset", "check", "qa.jsonl", "my.index", "--only", "copy"), "copies"),
         (("index", "docs", "-o", "docs"), "holds other things"),
         (("index", "docs", "-o", "x.index", "--chunk", "tokens:10:10"), "overlap"),
         (("index", "docs", "-o", "x.index", "--embedder", "wordlama"), "Did you mean wordllama"),
@@ -255,10 +255,10 @@ def test_what_cannot_be_is_one_sentence(index, karat, words, sentence):
     assert sentence in told.sentence
 
 
-@pytest.mark.parametrize("command", ["check", "explain", "sweep"])
+@pytest.mark.parametrize("command", [("testset", "check"), ("sweep",)])
 def test_swapped_arguments_are_told(index, put, karat, command):
     put("asked.jsonl", [{"id": "q1", "question": "watch?", "gold": [{"doc": "watch.md"}]}])
-    told = karat(command, "my.index", "asked.jsonl", *(["--question", "q1"] if command == "explain" else []))
+    told = karat(*command, "my.index", "asked.jsonl")
     assert told.code == 2
     assert told.sentence == "the test set comes first, then the index: write asked.jsonl my.index."
 
@@ -350,7 +350,7 @@ def test_a_killed_build_leaves_the_old_index(index, put, karat, process, folder)
     put("docs/new.md", "# New\n\nThis would have been new.\n")
     assert process("index", "docs", "-o", "my.index", code=KILL).code == -9
     assert karat("search", "my.index", "watch").out == before
-    assert karat("check", "qa.jsonl", "my.index").code == 0
+    assert karat("testset", "check", "qa.jsonl", "my.index").code == 0
     assert karat("index", "docs", "-o", "my.index").code == 0
     assert "new.md" in karat("search", "my.index", "would have been new", "--engine", "bm25").out
 

@@ -81,7 +81,9 @@ def test_search_and_explain_by_a_chat_model(station, karat, folder):
     rows = {row["id"]: row for row in map(json.loads, (folder / "hits.jsonl").read_text().splitlines())}
     assert rows["q2"]["status"] == "failed"
     assert rows["q1"]["retrieved"][0]["id"] == "radio"
-    told = karat("explain", "qa.jsonl", "i", "--question", "q1", "--engine", "bm25", "--rewrite", "hyde", *model)
+    told = karat(
+        "search", "i", "--questions", "qa.jsonl", "--explain", "q1", "--engine", "bm25", "--rewrite", "hyde", *model
+    )
     assert told.code == 0, told.err
     assert "The radio room answers to a call name." in told.out
 

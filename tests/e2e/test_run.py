@@ -5,8 +5,6 @@ import json
 import polars as pl
 import pytest
 
-pytestmark = pytest.mark.usefixtures("unpainted")
-
 RAISING = """
 def search(question, k):
     if "fuel" in question:
@@ -25,17 +23,17 @@ def test_a_run_is_listed_shown_and_reported(station, karat, folder, last):
     assert manifest["command"] == ["karat", "run"]
     assert manifest["spec"]["main"] == "MRR"
     assert manifest["inputs"]["testset"]["questions"] == 6
-    listed = karat("list")
+    listed = karat("show")
     assert "station" in listed.out
     assert "done" in listed.out
-    assert json.loads(karat("list", "--json").out)[0]["name"] == "station"
+    assert json.loads(karat("show", "--json").out)[0]["name"] == "station"
     assert "Summary" in karat("show", "LAST").out
     assert "Recall" in karat("show", "station", "--scores").out
-    assert json.loads(karat("show", "--json").out)["main"] == "MRR"
+    assert json.loads(karat("show", "LAST", "--json").out)["main"] == "MRR"
     for name in ("report.html", "paper.tex", "table.csv"):
-        assert karat("report", "LAST", "-o", name).code == 0
+        assert karat("show", "LAST", "-o", name).code == 0
         assert (folder / name).stat().st_size > 100
-    assert karat("report", "LAST", "-o", "report.odt").code == 2
+    assert karat("show", "LAST", "-o", "report.odt").code == 2
 
 
 def test_configurations_are_compared_at_one_cut_off(station, put, karat, folder, last):
@@ -76,7 +74,7 @@ def test_chunks_of_one_name_in_two_chunkings_stay_apart_in_what_is_stored(statio
         station.spec.replace("chunk: whole", "chunk: ['tokens:4:0', 'tokens:8:0']").replace("[csv]", "[html]"),
     )
     assert karat("run").code == 0
-    assert karat("report", "LAST", "-o", "again.html").code == 0
+    assert karat("show", "LAST", "-o", "again.html").code == 0
     assert (folder / "again.html").read_bytes() == (last() / "report.html").read_bytes()
 
 
@@ -159,7 +157,7 @@ def test_an_empty_test_set_and_a_missing_file_are_named(station, put, karat):
     put("qa.jsonl", "")
     assert "qa.jsonl" in karat("run").sentence
     assert "nowhere.yaml" in karat("run", "nowhere.yaml").sentence
-    assert "there are no runs" in karat("show").sentence
+    assert "there are no runs" in karat("show", "LAST").sentence
 
 
 def test_failures_of_results_count_every_slot_as_the_scores_do(station, put, karat, folder, last):
@@ -216,8 +214,8 @@ def test_a_measure_of_ones_own_is_shown_again(station, put, karat, folder):
     put("karat.yaml", station.spec + "measures: ['mine:polite', Recall@3]\n")
     assert karat("run").code == 0
     (folder / "mine.py").unlink()
-    assert "polite" in karat("show", "--scores", "-v").out
-    assert karat("report", "-o", "again.html").code == 0
+    assert "polite" in karat("show", "LAST", "--scores", "-v").out
+    assert karat("show", "LAST", "-o", "again.html").code == 0
 
 
 @pytest.mark.parametrize("measure", ["Recall@9000t", "Recall@40"])

@@ -10,8 +10,6 @@ from karat.experiment.store import runs_in
 from karat.results.serial import load_study
 from karat.testing import FakeLLM, Fault
 
-pytestmark = pytest.mark.usefixtures("unpainted")
-
 PASSAGES = {
     "watch": "The night watch lasts four hours and is kept by two people.",
     "fuel": "Each tank holds 42,000 litres of fuel and is dipped every Monday.",

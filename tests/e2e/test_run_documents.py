@@ -12,8 +12,6 @@ from karat.experiment import outputs
 from karat.experiment.spec import load_spec
 from karat.experiment.store import open_run
 
-pytestmark = pytest.mark.usefixtures("unpainted")
-
 THINGS = {
     "pumps.pdf": ["basalt", "cobalt", "dolomite", "feldspar"],
     "valves.pdf": ["garnet", "hematite", "jasper", "kyanite"],
@@ -140,13 +138,15 @@ def test_a_folder_that_holds_an_experiment_is_one(karat, folder, put):
 @pytest.mark.parametrize(
     ("words", "said"),
     [
-        (["manuals"], "manuals is no .yaml file and holds no karat.yaml. To compare systems on documents give a test "
-                      "set too: karat run DOCS TESTSET. `karat generate` makes one from an index, "
-                      "`karat benchmark DOCS` makes one and scores it."),
-        (["nowhere"], "nowhere does not exist. To compare"),
+        (["nowhere"], "nowhere does not exist. Name a folder of documents, or files."),
+        (["manuals", "qa.csv", "more.csv"], "3 files are named. Documents and a test set are two: karat run DOCS TEST"),
+        (["manuals", "qa.csv", "--samples", "3"], "--samples is for documents without a test set of their own"),
+        (["nowhere.yaml", "--chunk", "page"], "--chunk is for documents without a test set of their own"),
+        (["manuals", "--judge", "Faithfulness"], "--judge is for a karat.yaml, or for documents with a test set"),
+        (["manuals", "--dry-run"], "--dry-run is for a karat.yaml, or for documents with a test set"),
         (["nowhere", "qa.csv"], "nowhere: does not exist. Name a folder or file of documents."),
         (["manuals", "nowhere.csv"], "nowhere.csv: does not exist. Name a file of questions."),
-        (["qa.csv", "manuals"], "manuals: is a folder where a file is meant"),
+        (["qa.csv", "manuals"], "manuals: is a folder"),
         (["manuals", "empty.json"], "empty.json"),
         (["nowhere.yaml"], "nowhere.yaml: does not exist. Write one with `karat init DOCS TESTSET`"),
         ([], "karat.yaml: does not exist. Write one with `karat init DOCS TESTSET`"),
@@ -179,3 +179,13 @@ def test_questions_without_gold_are_refused_where_nobody_answers(manuals, karat)
     assert told.code == 2
     assert "bare.csv: no question names a document that answers it" in told.sentence
     assert "--map COLUMN=gold_doc" in told.sentence
+
+
+def test_an_engine_that_finds_less_in_few_documents_does_not_fail_a_gate(folder, karat):
+    (folder / "notes").mkdir()
+    for name, text in (("a", "The pump is blue."), ("b", "The valve is red."), ("c", "Motors hum at night.")):
+        (folder / "notes" / f"{name}.txt").write_text(text)
+    (folder / "qa.csv").write_text("question,file\nWhat colour is the pump?,a.txt\nWhat colour is the valve?,b.txt\n")
+    assert karat("run", "notes", "qa.csv").code == 0
+    told = karat("gate", "LAST", "Recall@5 >= 0", "failed == 0")
+    assert (told.code, "unequal depth" in told.out) == (0, False)

@@ -141,9 +141,9 @@ def test_a_run_that_nobody_is_at_is_listed_as_stopped(station, put, karat, folde
     told = karat("run")
     assert told.code == 3
     assert "allow_zero_overlap: true in karat.yaml" in told.err
-    assert "stopped" in karat("list").out
+    assert "stopped" in karat("show").out
     with open_run(last()).held():
-        assert json.loads(karat("list", "--json").out)[0]["status"] == "running"
+        assert json.loads(karat("show", "--json").out)[0]["status"] == "running"
 
 
 def test_a_place_that_cannot_be_written_and_a_run_that_is_held_are_named(station, put, karat, folder, last):

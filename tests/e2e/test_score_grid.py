@@ -10,6 +10,11 @@ TITLES = ("config_name", "alpha", "k", "query_id", "query", "retrieval_time_ms",
 
 
 @pytest.fixture
+def undrawn():
+    """Charts are drawn: which there are depends on what was scored."""
+
+
+@pytest.fixture
 def grid(folder):
     """Six questions, each asked of a hybrid at three alphas and two k."""
     asked = [

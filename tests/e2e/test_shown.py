@@ -54,7 +54,7 @@ def call_all():
     index = karat.index("docs.jsonl", "my.index", chunk="whole")
     finished = karat.run(runs_dir="runs")
     swept = karat.sweep("qa.jsonl", index, {"alpha": "0:1:0.1"})
-    report = karat.score("qa.jsonl", {HOSTILE: results, "other": results}, measures=["MRR", "EM"], intervals=False)
+    report = karat.score("qa.jsonl", {HOSTILE: results, "other": results}, measures=["MRR", "EM"])
     return {
         "index": index,
         "hits": index.search(f"thing {HOSTILE}", k=20, engine="bm25"),
@@ -71,7 +71,6 @@ def call_all():
         "compare runs": karat.compare(finished, measures="MRR"),
         "verify": karat.verify(finished.folder.path),
         "check": karat.check("qa.jsonl", index),
-        "audit": karat.audit("qa.jsonl", index),
         "generate": (made := karat.generate(index, samples=2, offline=True)),
         "generated": made.generated,
         "testset": (testset := karat.load_testset("qa.jsonl")),

@@ -1,11 +1,9 @@
-"""karat verify and karat factors from the command line."""
+"""karat verify and karat compare --factors from the command line."""
 
 import json
 from pathlib import Path
 
 import pytest
-
-pytestmark = pytest.mark.usefixtures("unpainted")
 
 SPEC = """corpus: docs
 testset: qa.jsonl
@@ -88,7 +86,7 @@ def test_a_run_verifies_itself_and_is_a_grid(karat, put, folder):
     told = karat("verify", "LAST", "--json")
     assert told.code == 0, told.out
     assert json.loads(told.out)["counts"]["ok"] > 20
-    told = karat("factors", "LAST", "--json")
+    told = karat("compare", "--factors", "LAST", "--json")
     assert told.code == 0, told.err
     assert set(json.loads(told.out)["factors"]) == {"alpha", "engine"}
 
@@ -134,10 +132,10 @@ def test_no_file_that_karat_writes_is_accused(karat, put, folder):
 
 def test_factors(karat, put, folder):
     put("grid.csv", (EXAMPLES / "grid.csv").read_text())
-    told = karat("factors", "grid.csv", "--score", "relevance", "--by", "qid", *FACTORS)
+    told = karat("compare", "--factors", "grid.csv", "--score", "relevance", "--by", "qid", *FACTORS)
     assert told.code == 0
     assert "chunker sentences, retriever hybrid has the highest relevance" in told.out
-    found = json.loads(karat("factors", "grid.csv", "--score", "relevance", *FACTORS, "--json").out)
+    found = json.loads(karat("compare", "--factors", "grid.csv", "--score", "relevance", *FACTORS, "--json").out)
     assert found["balanced"] is True
     assert [effect["factors"] for effect in found["effects"]] == [
         ["chunker"],
@@ -148,8 +146,10 @@ def test_factors(karat, put, folder):
 
 def test_bad_input_of_factors_exits_with_2(karat, put):
     grid = put("grid.csv", (EXAMPLES / "grid.csv").read_text())
-    assert "Did you mean relevance" in karat("factors", grid, "--score", "relevence", *FACTORS).sentence
+    assert "Did you mean relevance" in karat("compare", "--factors", grid, "--score", "relevence", *FACTORS).sentence
     one = put("one.csv", "a,score\nx,1\nx,2\nx,3\n")
-    assert "one level" in karat("factors", one, "--score", "score", "--factor", "a").sentence
-    told = karat("factors", put("text.csv", "a,score\nx,1\ny,good\nx,3\ny,2\n"), "--score", "score", "--factor", "a")
+    assert "one level" in karat("compare", "--factors", one, "--score", "score", "--factor", "a").sentence
+    told = karat(
+        "compare", "--factors", put("text.csv", "a,score\nx,1\ny,good\nx,3\ny,2\n"), "--score", "score", "--factor", "a"
+    )
     assert told.sentence.startswith("text.csv line 3 field \"score\": 'good' is no number")

@@ -1,6 +1,6 @@
-"""What the documents say can be done can be done, and what can be done is in them."""
+"""What the documents say can be done can be done, and what they show is what is printed."""
 
-import inspect
+import json
 import re
 import shlex
 import shutil
@@ -8,26 +8,24 @@ from collections import Counter
 from pathlib import Path
 
 import pytest
-import typer
 
-import karat
-from karat.cli.main import COMMANDS as SUMMARIES
-from karat.cli.main import app, main
-from karat.core.measure import MEASURES
-from karat.files import formats
-from karat.match import MATCHERS
-from karat.measures.dialects import DIALECTS
+from karat.cli.main import COMMANDS, REMOVED, load, main
+from karat.report.build.study import document
+from karat.report.render import console
+from karat.results.serial import load_study
 
 ROOT = Path(__file__).parents[2]
 DOCS = ROOT / "docs"
 PAGES = [ROOT / "README.md", *sorted(DOCS.rglob("*.md"))]
-ALL = "\n".join(page.read_text(encoding="utf-8") for page in PAGES)
-COMMANDS = typer.main.get_command(app()).commands
+TUTORIAL = DOCS / "tutorial.md"
+REFERENCE = DOCS / "reference"
+MOST_LINES = 100  # of a page that says how to do one thing
+MOST_WORDS = 25_000  # written by hand
 
 
-def blocks(language):
+def blocks(language, pages=PAGES):
     """(page, line of the block, text) of every fenced block of a language."""
-    for page in PAGES:
+    for page in pages:
         text = page.read_text(encoding="utf-8")
         for found in re.finditer(rf"^```{language}\n(.*?)^```", text, re.M | re.S):
             yield page, text[: found.start()].count("\n") + 1, found[1]
@@ -37,23 +35,42 @@ def named(found):
     return [f"{page.relative_to(ROOT)}:{line}" for page, line, *_ in found]
 
 
+def commands_of(text):
+    return [line for line in text.splitlines() if line.startswith("karat ")]
+
+
+def consoles():
+    """(page, line, commands) of every block with commands; the blocks of the tutorial are one walk."""
+    found = sorted((*blocks("console"), *blocks("bash"), *blocks("sh")), key=lambda block: (str(block[0]), block[1]))
+    for page, line, text in found:
+        if page != TUTORIAL and commands_of(text):
+            yield page, line, commands_of(text)
+    yield TUTORIAL, 1, [command for page, _, text in found if page == TUTORIAL for command in commands_of(text)]
+
+
 PYTHON = list(blocks("python"))
-CONSOLE = [
-    (page, line, [command for command in text.splitlines() if command.startswith("karat ")])
-    for page, line, text in (*blocks("console"), *blocks("bash"), *blocks("sh"))
-    if "\nkarat " in f"\n{text}"
-]
-LINES = [command for _, _, commands in CONSOLE for command in commands]
+CONSOLE = list(consoles())
+
+
+def flat(text):
+    return " ".join(text.split())
+
+
+def not_printed(page, printed):
+    """Lines that a page shows as output and that are not in what was printed; `...` stands for lines left out."""
+    shown = [line for _, _, text in blocks("text", [page]) for line in text.splitlines() if line.strip() != "..."]
+    assert shown
+    return [line for line in shown if flat(line) not in flat(printed)]
 
 
 def test_there_is_something_to_check():
     assert len(PYTHON) >= 5
-    assert len(LINES) >= 10
+    assert len(CONSOLE) >= 10
     assert "```python" in PAGES[0].read_text(encoding="utf-8")
 
 
 @pytest.mark.parametrize(("page", "line", "text"), PYTHON, ids=named(PYTHON))
-def test_every_python_block_runs_on_its_own(page, line, text, tmp_path, monkeypatch, unpainted):
+def test_every_python_block_runs_on_its_own(page, line, text, tmp_path, monkeypatch, undrawn):
     monkeypatch.chdir(tmp_path)
     exec(compile(text, f"{page.name}:{line}", "exec"), {"__name__": "__main__"})
 
@@ -74,15 +91,19 @@ def after(tmp_path_factory):
 
 
 @pytest.mark.parametrize(("page", "line", "commands"), CONSOLE, ids=named(CONSOLE))
-def test_every_command_runs(page, line, commands, after, tmp_path, monkeypatch, capsys, unpainted):
+def test_every_command_runs(page, line, commands, after, tmp_path, monkeypatch, capsys, undrawn):
     """A block at a time, in a copy of the examples, or from the top where it names their folder.
 
     Blocks that begin alike go on from a copy of what the first of them made. Exit code 5: an example has a failed row.
+    What the tutorial shows is what its commands print.
     """
     done = max((beginning for beginning in [(), *beginnings(commands)] if beginning in after), key=len)
+    done = done if page != TUTORIAL else ()
     top = tmp_path / "top"
     shutil.copytree(after[done], top)
     monkeypatch.chdir(top if any("docs/examples" in command for command in commands) else top / "docs" / "examples")
+    monkeypatch.delenv("COLUMNS", raising=False)
+    printed = ""
     for beginning in beginnings(commands)[len(done) :]:
         command = beginning[-1]
         monkeypatch.setattr("sys.argv", shlex.split(command, comments=True))
@@ -92,71 +113,50 @@ def test_every_command_runs(page, line, commands, after, tmp_path, monkeypatch, 
         except SystemExit as end:
             code = end.code or 0
         told = capsys.readouterr()
+        printed += told.out
         assert code in (0, 5), (command, told.err)
         assert code == 0 or "rag.jsonl" in command, (command, told.err)
-        if BEGUN[beginning] > 1:
+        if BEGUN[beginning] > 1 and beginning not in after:
             after[beginning] = after[()].with_name(str(len(after)))
             shutil.copytree(top, after[beginning])
+    if page == TUTORIAL:
+        assert not_printed(page, printed) == []
 
 
-def options_of(command):
-    return {option for parameter in COMMANDS[command].params for option in parameter.opts if option.startswith("-")}
+def test_the_readme_shows_what_the_demo_prints(demo_run):
+    folder = demo_run.folder / json.loads(demo_run.out)["folder"]
+    printed = console.render(document(load_study(folder), str(folder)))
+    assert not_printed(ROOT / "README.md", printed) == []
 
 
-@pytest.mark.parametrize("command", list(COMMANDS))
-def test_every_command_and_option_is_documented(command):
-    assert re.search(rf"(?m)(^|`|&& )karat {command}\b", ALL), command
-    assert COMMANDS[command].help
-    missing = [o for o in options_of(command) if not re.search(rf"(?<![\w-]){re.escape(o)}(?![\w-])", ALL)]
-    assert missing == []
-    assert all(p.help for p in COMMANDS[command].params), command
+def options_of(name):
+    return {option for parameter in load(name).params for option in parameter.opts if option.startswith("-")}
 
 
-def test_the_help_of_all_commands_says_what_each_says_of_itself():
-    own = {name: command.help.partition("\n")[0].strip() for name, command in COMMANDS.items()}
-    assert own == SUMMARIES
+@pytest.mark.parametrize("name", COMMANDS)
+def test_every_command_is_documented_by_hand_too(name):
+    by_hand = "\n".join(page.read_text(encoding="utf-8") for page in PAGES if REFERENCE not in page.parents)
+    assert re.search(rf"(?m)(^|`|&& )karat {name}\b", by_hand), name
+    assert load(name).help.partition("\n")[0].strip() == COMMANDS[name]
+    assert all(parameter.help for parameter in load(name).params), name
 
 
 def test_every_karat_in_the_documents_names_a_command_with_its_options():
-    """Also those within sentences."""
-    inline = re.findall(r"`karat ([^`\n]+)`", ALL)
+    """Also those within sentences; decisions may name a command that was removed since."""
+    inline = [
+        (page, text) for page in PAGES for text in re.findall(r"`karat ([^`\n]+)`", page.read_text(encoding="utf-8"))
+    ]
     assert len(inline) >= 3
-    for text in [*inline, *(command.removeprefix("karat ") for command in LINES)]:
-        first, *rest = text.split()
-        if first.startswith("-"):
-            assert first in ("--help", "--version", "-h")
+    for page, text in [*inline, *((page, line[6:]) for page, _, lines in CONSOLE for line in lines)]:
+        words = text.split()
+        names = [name for n in (2, 1) if (name := " ".join(words[:n])) in COMMANDS]
+        if not names:
+            assert words[0] in ("--help", "--version", "COMMAND", "testset") or (
+                words[0] in REMOVED and "decisions" in page.parts
+            ), text
             continue
-        assert first in COMMANDS, text
-        used = {word.partition("=")[0] for word in rest if re.fullmatch(r"--?[a-z][\w-]*(=.*)?", word)}
-        assert used <= options_of(first) | {"--help", "-h"}, text
-
-
-def test_every_measure_has_its_row():
-    page = (DOCS / "measures.md").read_text(encoding="utf-8")
-    for spec in (s for s in MEASURES if not MEASURES.is_plugin(s.name)):
-        cut = f"@{spec.at}" if spec.at else {"none": "", "optional": "[@k]", "required": "@k"}[spec.cut]
-        assert f"\n| `{spec.name}{cut}` |" in page, spec.name
-        row = page.partition(f"\n| `{spec.name}{cut}` |")[2].partition("\n")[0]
-        for param in spec.params:
-            assert re.search(rf"`[^`]*\b{param.name}\b", row), f"{spec.name}: {param.name}"
-
-
-@pytest.mark.parametrize(
-    ("page", "names"),
-    [
-        ("matching.md", [m.name for m in MATCHERS]),
-        ("dialects.md", list(DIALECTS)),
-        ("formats.md", [f.name for f in formats()]),
-        ("python.md", [f"karat.{name}" for name in karat.__all__]),
-        ("python.md", [n for n in vars(karat.Report) if not n.startswith("_")]),
-        ("python.md", list(inspect.signature(karat.score).parameters)),
-    ],
-    ids=["matchers", "dialects", "formats", "public names", "report", "score"],
-)
-def test_every_name_is_on_its_page(page, names):
-    text = (DOCS / page).read_text(encoding="utf-8")
-    assert len(names) >= 6
-    assert [name for name in names if not re.search(rf"(?<![\w.]){re.escape(name)}(?!\w)", text)] == []
+        used = {word.partition("=")[0] for word in words if re.fullmatch(r"--?[a-z][\w-]*(=.*)?", word)}
+        assert used <= options_of(names[0]) | {"--help", "-h"}, text
 
 
 def test_every_link_between_pages_leads_somewhere():
@@ -178,11 +178,26 @@ def test_every_link_between_pages_leads_somewhere():
     assert broken == []
 
 
-def test_every_page_is_in_its_table_of_contents():
-    for folder in (DOCS, DOCS / "decisions"):
-        linked = re.findall(r"\]\(([^)\s/]+\.md)\)", (folder / "README.md").read_text(encoding="utf-8"))
-        assert {page.name for page in folder.glob("*.md")} - {"README.md"} == set(linked)
+def test_every_page_is_in_a_table_of_contents():
+    for index, pages in (
+        (DOCS / "README.md", {page for page in DOCS.rglob("*.md") if "decisions" not in page.parts}),
+        (DOCS / "decisions" / "README.md", set((DOCS / "decisions").glob("*.md"))),
+    ):
+        links = re.findall(r"\]\(([^)\s#]+\.md)\)", index.read_text(encoding="utf-8"))
+        linked = {(index.parent / link).resolve() for link in links}
+        assert {page.name for page in pages - linked - {index}} == set()
 
 
-def test_the_readme_is_short():
+def test_every_page_that_the_code_points_to_is_there():
+    sources = [*(ROOT / "src").rglob("*.py"), ROOT / "action.yml"]
+    named = {path for source in sources for path in re.findall(r"docs/[\w/-]+\.md", source.read_text(encoding="utf-8"))}
+    assert named
+    assert sorted(path for path in named if not (ROOT / path).exists()) == []
+
+
+def test_pages_are_short():
     assert len((ROOT / "README.md").read_text(encoding="utf-8").splitlines()) <= 120
+    lines = {page.name: len(page.read_text(encoding="utf-8").splitlines()) for page in (DOCS / "how-to").glob("*.md")}
+    assert {name: count for name, count in lines.items() if count > MOST_LINES} == {}
+    by_hand = [page for page in DOCS.rglob("*.md") if "decisions" not in page.parts and REFERENCE not in page.parents]
+    assert sum(len(page.read_text(encoding="utf-8").split()) for page in by_hand) <= MOST_WORDS

@@ -304,7 +304,7 @@ def slowness(used: Used, thorough: bool) -> str | None:
 
 @pytest.mark.parametrize(
     "pattern",
-    [r"(?:a|b?)*c", r"\s+$", r"<!--.*?-->", r"(?:<!--.{0,2000}?-->\s*)*x", r"\d+\.?\d*z", r"(?:\s*-\s*)+!"],
+    [r"(?:a|b?)*c", r"\s+$", r"<!--.*?-->", r"(?:\s*-\s*)+!"],
 )
 def test_a_pattern_that_hangs_is_found(pattern):
     assert slowness(Used("here", re.compile(pattern), "search"), thorough=False)

@@ -7,7 +7,7 @@ from zlib import crc32
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from karat.core.answered import AnswerTable
@@ -244,7 +244,6 @@ def test_support_is_measured_only_where_contexts_are_known(rows):
     assert (scores.status == Status.undefined).all()
 
 
-@settings(max_examples=30, deadline=None)
 @given(ROWS)
 def test_twice_the_same_bytes(rows):
     measures = answer_measures()

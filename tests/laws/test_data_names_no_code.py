@@ -2,21 +2,19 @@
 
 import json
 import sys
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 import pytest
+from studies import study_of, study_with
 
 from karat.cli.main import main
 from karat.core import loading
 from karat.core.language import parse
 from karat.core.measure import Measure, MeasureSpec
-from karat.core.scores import Scores
 from karat.core.types import Question, TestSet
 from karat.experiment.store import new_run
-from karat.results.evaluation import Evaluation
 from karat.results.serial import save_study
-from karat.results.study import Configuration, Study
 from karat.stats.summary import summarise
 
 EVIL = "from pathlib import Path\nPath('ran').touch()\ndef f(answer): return 1.0\n"
@@ -93,14 +91,8 @@ def write_run(folder, run="mine", **manifest):
     values = np.random.default_rng(1).random((2, QUESTIONS, len(NAMES) + 1))
     testset = TestSet([Question(f"q{i}", f"what is {i}?") for i in range(QUESTIONS)])
     measures = (*(Measure(MeasureSpec(name, len, bounds=(0.0, 1.0))) for name in NAMES), parse("Recall@5"))
-    scores = Scores(("a", "b"), testset.ids, measures, values=values, status=np.zeros(values.shape, np.uint8))
-    study = Study(
-        "mine",
-        evaluation=Evaluation(testset=testset, scores=scores, summaries=summarise(scores)),
-        configurations=tuple(map(Configuration, "ab")),
-        main=NAMES[0],
-        k=5,
-    )
+    study = study_of(values, "ab", measures, testset=testset)
+    study = study_with(replace(study.evaluation, summaries=summarise(study.evaluation.scores)))
     inputs = {"inputs": {"testset": {"digest": testset.digest, "path": "qa.jsonl"}}}
     made = new_run(folder / "runs", run, {"karat": "0.4", "name": run, **inputs, **manifest})
     save_study(study, made.path)
@@ -113,9 +105,9 @@ def test_the_header_of_a_score_table(folder, karat):
     compared = karat("compare", table)
     assert compared.code == 0
     assert NAMES[0] in compared.text
-    assert karat("power", testset, table).code == 0
+    assert karat("compare", "--power", testset, table).code == 0
     karat("verify", table)
-    karat("factors", table, "--score", NAMES[0])
+    karat("compare", "--factors", table, "--score", NAMES[0])
 
 
 def test_the_measure_of_a_label(folder, karat):
@@ -123,7 +115,7 @@ def test_the_measure_of_a_label(folder, karat):
     labels = [*NAMES, "evil:g", "sub/evil:g@5"]
     rows = [f'q{i},{system},"{name}",1,ann' for name in labels for system in "ab" for i in range(QUESTIONS)]
     (folder / "labels.csv").write_text("id,system,measure,label,rater\n" + "\n".join(rows) + "\n")
-    assert karat("calibrate", "LAST", "labels.csv").code == 0
+    assert karat("judge", "calibrate", "LAST", "labels.csv").code == 0
 
 
 def test_the_measures_of_a_stored_run(folder, karat):
@@ -136,22 +128,23 @@ def test_the_measures_of_a_stored_run(folder, karat):
     assert f"{', '.join(NAMES)} are not registered measures" in told
     testset = write_testset(folder)
     for words in (
+        ("show", "LAST"),
+        ("show", "LAST", "--json"),
+        ("show", "LAST", "q1"),
+        ("show", "LAST", "-o", "page.md"),
         ("show",),
-        ("show", "--json"),
-        ("report", "LAST", "-o", "page.md"),
-        ("list",),
         ("compare", "LAST"),
-        ("power", testset, "LAST"),
+        ("compare", "--power", testset, "LAST"),
     ):
         assert karat(*words).code == 0, words
     assert NAMES[0] in karat("compare", "LAST", "-m", NAMES[0]).text
     karat("gate", "LAST")
     assert karat("gate", "LAST", "sub/evil:f >= 0", "Recall@5 >= 0").code == 0
-    karat("factors", "LAST")
+    karat("compare", "--factors", "LAST")
     karat("verify", "LAST")
     karat("judge", "LAST", "-m", "TokenF1")
     write_run(folder, run="later")
-    assert karat("baseline", "set", "main", "mine").code == 0
+    assert karat("gate", "mine", "--save", "main").code == 0
     assert karat("gate", "later", "sub/evil:f >= baseline - 0.01", "--baseline", "main").code in (0, 10)
     assert karat("compare", "mine", "later").code == 0
 
@@ -179,8 +172,8 @@ def test_columns_and_fields_of_results_and_test_sets(folder, karat, name):
     testset.write_text("".join(json.dumps(row) + "\n" for row in rows))
     found = [{**row, "retrieved": ["d1"], "answer": "x", "system": name, "method": name} for row in rows]
     results.write_text("".join(json.dumps(row) + "\n" for row in found))
-    for words in (("score", testset, results), ("audit", testset), ("freeze", testset), ("verify", results),
-                  ("compare", results), ("convert", results, "out.run")):  # fmt: skip
+    for words in (("score", testset, results), ("testset", "check", testset), ("testset", "freeze", testset),
+                  ("verify", results), ("compare", results), ("convert", results, "out.run")):  # fmt: skip
         karat(*words)
 
 
@@ -202,6 +195,6 @@ def test_a_run_by_the_users_own_measure_is_shown_without_its_code(folder, karat,
     shown = karat("show", "LAST", "--scores")
     assert "brevity is not a registered measure" in shown.text
     assert any(line.split()[:2] == ["brevity", ".5000"] for line in shown.text.splitlines()), shown.text
-    assert karat("report", "LAST", "-o", "page.md").code == 0
+    assert karat("show", "LAST", "-o", "page.md").code == 0
     assert "brevity" in (folder / "page.md").read_text()
     assert karat("gate", "LAST", "brevity >= 0.5").code == 0

@@ -3,7 +3,7 @@
 import re
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from karat.core.docs import Chunk, Chunks
@@ -27,7 +27,6 @@ def flat(text):
     return re.sub(r"\s+", " ", re.sub(r"\*\*|__|`|(?<!\w)[*_](?=\w)|(?<=\w)[*_](?!\w)", "", text)).strip()
 
 
-@settings(deadline=None)
 @given(TEXTS, st.booleans())
 def test_any_text_gives_sound_drafts_and_the_same_again(text, cut):
     fragment = Fragment(7, Chunk("c", "d", text, title="A title", span=(5, 5 + len(text)) if cut else None), LANGUAGE)
@@ -65,7 +64,6 @@ def surroundings():
     return Surroundings(CHUNKS, Models())
 
 
-@settings(deadline=None)
 @given(data=st.data())
 def test_every_filter_bears_any_draft(data, surroundings):
     drafts = [

@@ -6,7 +6,7 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from karat.core.errors import InputError, UsageError
@@ -29,7 +29,6 @@ even_texts = st.integers(1, 4).flatmap(
     ).map(lambda texts: [" ".join(words) for words in texts])
 )
 
-law = settings(max_examples=15, deadline=None)
 every_engine = pytest.mark.parametrize(("name", "chosen"), CASES, ids=["-".join((n, *c.values())) for n, c in CASES])
 
 
@@ -54,7 +53,6 @@ def same(a, b):
 
 @every_engine
 @given(texts=some_texts, queries=some_texts, depth=st.integers(1, 20))
-@law
 def test_order_depth_and_rows(name, chosen, texts, queries, depth):
     found = build(name, chosen, texts).search(queries, depth)
     assert len(found) == len(queries)
@@ -69,7 +67,6 @@ def test_order_depth_and_rows(name, chosen, texts, queries, depth):
 
 @every_engine
 @given(texts=even_texts)
-@law
 def test_a_text_finds_itself_first_and_a_higher_score_is_better(name, chosen, texts):
     found = build(name, chosen, texts).search(texts, len(texts))
     for own, (rows, scores) in enumerate(found):
@@ -79,7 +76,6 @@ def test_a_text_finds_itself_first_and_a_higher_score_is_better(name, chosen, te
 
 @every_engine
 @given(texts=even_texts, copies=st.integers(2, 30), depth=st.integers(1, 30))
-@law
 def test_of_copies_the_last_rows_come_first_also_at_the_cut(name, chosen, texts, copies, depth):
     found = build(name, chosen, [*[texts[0]] * copies, *texts[1:]]).search(texts[:1], depth)
     assert found.rows[:copies].tolist() == list(range(copies - 1, -1, -1))[:depth]
@@ -88,7 +84,6 @@ def test_of_copies_the_last_rows_come_first_also_at_the_cut(name, chosen, texts,
 
 @every_engine
 @given(texts=some_texts, queries=some_texts)
-@law
 def test_a_batch_is_its_queries_one_by_one(name, chosen, texts, queries):
     engine = build(name, chosen, texts)
     together = engine.search(queries, 5)
@@ -98,7 +93,6 @@ def test_a_batch_is_its_queries_one_by_one(name, chosen, texts, queries):
 
 @every_engine
 @given(texts=some_texts, queries=some_texts, depth=st.integers(1, 8))
-@law
 def test_a_shallow_search_is_the_top_of_a_deep_one(name, chosen, texts, queries, depth):
     engine = build(name, chosen, texts)
     same(engine.search(queries, depth), engine.search(queries, 100).top(depth))
@@ -106,7 +100,6 @@ def test_a_shallow_search_is_the_top_of_a_deep_one(name, chosen, texts, queries,
 
 @every_engine
 @given(texts=some_texts, queries=some_texts)
-@law
 def test_saved_and_loaded_it_finds_the_same_and_writes_the_same(name, chosen, texts, queries):
     with tempfile.TemporaryDirectory() as place:
         folders = [Path(place) / part for part in ("first", "second", "again")]
@@ -125,7 +118,6 @@ def test_saved_and_loaded_it_finds_the_same_and_writes_the_same(name, chosen, te
 
 @every_engine
 @given(texts=some_texts, query=st.lists(st.sampled_from(WORDS), min_size=1, max_size=4).map(" ".join))
-@law
 def test_what_explains_a_score_sums_to_it(name, chosen, texts, query):
     engine = build(name, chosen, texts)
     if not hasattr(engine, "explain"):

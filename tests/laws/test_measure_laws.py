@@ -263,7 +263,6 @@ def test_nothing_found_of_some_gold_is_zero_for_measures_on_0_to_1(repeats, worl
     assert (scores.values[scores.status == Status.ok] == 0).all()
 
 
-@settings(max_examples=30, deadline=None)
 @given(world=worlds())
 def test_twice_the_same_bytes(world):
     measures = ranking_measures()

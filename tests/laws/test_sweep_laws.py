@@ -8,7 +8,9 @@ from hypothesis import strategies as st
 from karat.core.docs import Chunk, Chunks
 from karat.core.ranked import Ranked
 from karat.core.types import Gold, Question, TestSet
-from karat.experiment.score import Choices, evaluate, resolved
+from karat.experiment.inputs import resolved
+from karat.experiment.score import evaluate
+from karat.experiment.settings import Choices, MatchSettings
 from karat.experiment.sweep import sweep
 from karat.experiment.sweep.grid import Grid
 from karat.systems.index import Index
@@ -88,14 +90,15 @@ GRIDS = [
 
 @pytest.mark.parametrize("repeats", ["once", "count", "collapse"])
 @pytest.mark.parametrize("kind", ["chunk", "page", "doc", "quote", "mixed"])
-@settings(max_examples=8, deadline=None, suppress_health_check=list(HealthCheck))
+@settings(max_examples=settings.default.max_examples // 3, suppress_health_check=list(HealthCheck))
 @given(data=st.data())
 def test_a_sweep_gives_the_scores_of_each_system_run_alone(kind, repeats, data):
     testset, index = data.draw(worlds(kind))
     grid = data.draw(st.sampled_from(GRIDS))
     measures = MEASURES + data.draw(st.sampled_from([(), BUDGETS]))
-    swept = sweep(testset, index, grid, measures=measures, main="F1@5", repeats=repeats, allow_zero_overlap=True)
-    choices = Choices(tuple(m.name for m in swept.scores.measures), repeats=repeats, allow_zero_overlap=True)
+    matching = MatchSettings(repeats=repeats, allow_zero_overlap=True)
+    swept = sweep(testset, index, grid, measures=measures, main="F1@5", matching=matching)
+    choices = Choices(measures=tuple(m.name for m in swept.scores.measures), matching=matching)
     resolution = resolved(testset, index, choices, lambda step: None)
     points = swept.parts[0].points
     texts = [question.text for question in testset]

@@ -249,7 +249,7 @@ def ground(tmp_path_factory):
 
 
 @pytest.fixture
-def net(ground, monkeypatch):
+def net(ground, monkeypatch, undrawn):
     """`check` in the common folder."""
     monkeypatch.chdir(ground)
     monkeypatch.setattr(sys, "path", list(sys.path))

@@ -1,10 +1,10 @@
-"""Statistics over results: compare, power, verify, factors."""
+"""Statistics over results: compare, its power and factors, verify."""
 
 from pathlib import Path
 
 import pytest
 
-GRID = "factors grid.csv --score relevance --factor chunker --factor retriever"
+GRID = "compare --factors grid.csv --score relevance --factor chunker --factor retriever"
 
 
 @pytest.fixture
@@ -42,9 +42,13 @@ def test_results(net):
 
 
 def test_power(net, tables):
-    net("power", "power qa.jsonl --difference 0.03 --json")
-    net("power_scores", "power qa.jsonl scores.csv --lower words --json")
-    net("power_demo", "power demo/questions.jsonl --difference 0.05 --comparisons 10 --power 0.9 -o p.md", ["p.md"])
+    net("power", "compare --power qa.jsonl --difference 0.03 --json")
+    net("power_scores", "compare --power qa.jsonl scores.csv --lower words --json")
+    net(
+        "power_demo",
+        "compare --power demo/questions.jsonl --difference 0.05 --comparisons 10 --at-power 0.9 -o p.md",
+        ["p.md"],
+    )
 
 
 def test_factors(net):

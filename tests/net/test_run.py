@@ -1,4 +1,4 @@
-"""What is told of runs: run, show, list, report, gate, baseline, judge, calibrate, compare, power, factors, verify."""
+"""What is told of runs: run, show, gate, judge, judge calibrate, compare, verify."""
 
 import pytest
 
@@ -7,18 +7,18 @@ pytestmark = pytest.mark.usefixtures("study")
 
 def test_run(net):
     files = ["runs/*Z-*/summary.csv", "runs/*Z-*/rows.csv", "runs/*Z-*/comparisons.csv", "runs/*Z-*/report.md"]
-    net("show", "show --json", files)
+    net("show", "show LAST --json", files)
     net("show_scores", "show LAST --scores")
     net("show_console", "show LAST -v")
-    net("list", "list --json")
+    net("list", "show --json")
 
 
 def test_report(net):
-    net("report", "report LAST -o told.json", ["told.json"], without="usage")
+    net("report", "show LAST -o told.json", ["told.json"], without="usage")
 
 
 def test_gate(net):
-    net("baseline", "baseline set main LAST --json")
+    net("baseline", "gate LAST --save main --json")
     rules = '"Recall@5 >= 0.5" "Recall@5 >= baseline - 0.02" "Recall@3 >= 0.99" "failed == 0"'
     net("gate", f"gate LAST --baseline main {rules} --json")
     net("gate_files", 'gate LAST "Recall@3 >= 0.3" --junit g.xml --markdown g.md', ["g.xml", "g.md"])
@@ -27,12 +27,12 @@ def test_gate(net):
 
 def test_statistics(net):
     net("run_compare", "compare LAST --json")
-    net("run_power", "power demo/questions.jsonl LAST --difference 0.03 --json")
-    net("run_factors", "factors LAST --json")
+    net("run_power", "compare --power demo/questions.jsonl LAST --difference 0.03 --json")
+    net("run_factors", "compare --factors LAST --json")
     net("run_verify", "verify LAST --json")
 
 
 def test_judge(net):
     net("judge", "judge LAST --runs-dir judged -m 'Faithfulness(by=heuristic)' --json")
-    net("calibrate", "calibrate LAST labels.csv --runs-dir judged -m Correctness --json")
-    net("calibrate_to_csv", "calibrate LAST labels.csv --runs-dir judged -q -o cal.csv", ["cal.csv"])
+    net("calibrate", "judge calibrate LAST labels.csv --runs-dir judged -m Correctness --json")
+    net("calibrate_to_csv", "judge calibrate LAST labels.csv --runs-dir judged -q -o cal.csv", ["cal.csv"])

@@ -1,4 +1,4 @@
-"""What rests on an index: search with every engine and fusion, explain, check, audit, sweep, generate."""
+"""What rests on an index: search with every engine and fusion, sweep, test sets."""
 
 import pytest
 
@@ -36,14 +36,14 @@ def test_score_of_an_index(net, index):
 
 
 def test_explain(net, index):
-    net("explain", f"explain demo/questions.jsonl {index} --question q017 --json")
-    net("explain_bm25", f"explain demo/questions.jsonl {index} --question q017 --engine bm25 -k 10 -m nDCG@10 --json")
+    net("explain", f"search {index} --questions demo/questions.jsonl --explain q017 --json")
+    options = "--engine bm25 -k 10 -m nDCG@10 --json"
+    net("explain_bm25", f"search {index} --questions demo/questions.jsonl --explain q017 {options}")
 
 
-def test_check_and_audit(net, index):
-    net("check", f"check demo/questions.jsonl {index} --json")
-    net("audit", f"audit demo/questions.jsonl {index} --json")
-    net("audit_alone", "audit qa.jsonl - -o audit.md", ["audit.md"])
+def test_check(net, index):
+    net("check", f"testset check demo/questions.jsonl {index} --json")
+    net("check_alone", "testset check qa.jsonl -v -o check.md", ["check.md"])
 
 
 def test_sweep(net, index):
@@ -53,7 +53,9 @@ def test_sweep(net, index):
 
 
 def test_generate(net, index):
-    net("generate", f"generate {index} --samples 12 --offline -o made.jsonl --json", ["made.jsonl"], every_text=True)
-    net("generate_check", f"check made.jsonl {index} --json")
-    net("review", "review made.jsonl demo.index -o review.csv --json", ["review.csv"])
-    net("freeze", "freeze made.jsonl --version 1.0 -o frozen.jsonl --json")
+    net(
+        "generate", f"testset make {index} --samples 12 --offline -o made.jsonl --json", ["made.jsonl"], every_text=True
+    )
+    net("generate_check", f"testset check made.jsonl {index} --json")
+    net("review", "testset review made.jsonl demo.index -o review.csv --json", ["review.csv"])
+    net("freeze", "testset freeze made.jsonl --version 1.0 -o frozen.jsonl --json")

@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 import inspect
-import sys
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
+from copy import copy
 from dataclasses import replace
 from functools import wraps
 from typing import TYPE_CHECKING, Annotated, Any, get_type_hints
@@ -42,33 +42,30 @@ def columns_of(pairs: Sequence[str] | None) -> dict[str, str]:
     return found
 
 
-def progress_on_terminal(quiet: bool) -> Callable[[str], None]:
-    """Says each step on standard error, on a terminal only, one line that the next step overwrites."""
-    if quiet or not sys.stderr.isatty():
-        return lambda step: None
+Testset = Annotated[
+    str,
+    typer.Argument(
+        metavar="TESTSET", help="Questions with gold: CSV, TSV, JSON, JSONL, Parquet, qrels, SQuAD, BEIR ..."
+    ),
+]
+IndexFolder = Annotated[str, typer.Argument(metavar="INDEX", help="A folder that `karat index` wrote.")]
+Only = Annotated[list[str] | None, typer.Option("--only", help="Run this check alone. Repeatable.")]
+Lower = Annotated[
+    list[str] | None, typer.Option("--lower", help="A column of a score table where lower is better. Repeatable.")
+]
+Seed = Annotated[int, typer.Option("--seed", min=0, help="Of everything drawn at random.")]
+ChangedTestset = Annotated[
+    bool, typer.Option("--changed-testset", help="Accept a frozen test set that was changed since.")
+]
 
-    def say(step: str) -> None:
-        print(f"\r\x1b[2K{step} ...", end="" if step else "\r\x1b[2K", file=sys.stderr, flush=True)
 
-    return say
+def refuse(options: Mapping[str, object], why: str) -> None:
+    """Refuse an option that was given where it would change nothing; `why` says what it is for."""
+    from karat.core.errors import UsageError
 
-
-def counted_on_terminal(quiet: bool) -> Callable[[str, int, int], None]:
-    """Shows what is being done and how far it is on standard error, on a terminal only, in one line."""
-    if quiet or not sys.stderr.isatty():
-        return lambda what, done, total: None
-    import shutil
-
-    from karat.core.progress import ProgressLine
-
-    progress = ProgressLine()
-
-    def say(what: str, done: int, total: int) -> None:
-        line = progress.line(what, done, total)
-        if line is not None:
-            print(f"\r\x1b[2K{line[: shutil.get_terminal_size().columns - 1]}", end="", file=sys.stderr, flush=True)
-
-    return say
+    for name, value in options.items():
+        if value is not None and value is not False:
+            raise UsageError(f"{'-' if len(name) == 1 else '--'}{name.replace('_', '-')} {why}")
 
 
 Engine = Annotated[
@@ -85,13 +82,15 @@ Alpha = Annotated[
 ]
 Fusion = Annotated[str | None, typer.Option("--fusion", help="weighted (default), rrf, combsum, combmnz or isr.")]
 Normalise = Annotated[
-    str | None, typer.Option("--normalise", help="Of a weighted hybrid's legs: max (default), minmax, zscore or none.")
+    str | None,
+    typer.Option("--normalise", help="Of scores before a weighted fusion: max (default), minmax, zscore or none."),
 ]
 RrfK = Annotated[float | None, typer.Option("--rrf-k", help="The constant of rrf, 60 by default.")]
 Legs = Annotated[
-    str | None, typer.Option("--legs", help="What a hybrid fuses, dense first for --alpha: dense,bm25 by default.")
+    str | None,
+    typer.Option("--legs", help="Engines that a hybrid fuses, dense first for --alpha: dense,bm25 by default."),
 ]
-Depth = Annotated[int, typer.Option("--depth", help="Candidates that each engine gives.")]
+Depth = Annotated[int, typer.Option("--depth", help="Candidates that each engine returns.")]
 Rewrite = Annotated[
     list[str] | None,
     typer.Option(
@@ -109,8 +108,12 @@ BaseUrl = Annotated[
     str | None,
     typer.Option("--base-url", help="Of an OpenAI-compatible endpoint, for --model and --embedder openai:MODEL."),
 ]
-KeyEnv = Annotated[str, typer.Option("--key-env", help="The environment variable that holds the endpoint's key.")]
-Match = Annotated[str, typer.Option("--match", help="auto, exact, doc, uuid, url, page, quote, span or regex:PATTERN.")]
+KeyEnv = Annotated[
+    str | None,
+    typer.Option("--key-env", help="The environment variable that holds the endpoint's key: OPENAI_API_KEY."),
+]
+_MATCHERS = "How hits are matched with gold: auto, exact, doc, uuid, url, page, quote, span or regex:PATTERN."
+Match = Annotated[str, typer.Option("--match", help=_MATCHERS)]
 PageOffset = Annotated[int, typer.Option("--page-offset", help="Added to the page numbers of chunks.")]
 Pages = Annotated[
     str, typer.Option("--pages", help="Page numbers of chunks: physical (counted from 1) or printed (on the page).")
@@ -130,13 +133,13 @@ _SYSTEM: dict[str, tuple[Any, Any]] = {
     "rerank_depth": (RerankDepth, 20),
     "embedder": (Embedder, None),
     "base_url": (BaseUrl, None),
-    "key_env": (Annotated[str | None, *KeyEnv.__metadata__], None),  # type: ignore[attr-defined]
+    "key_env": (KeyEnv, None),
 }
 
 
 CallsFile = Annotated[
     str | None,
-    typer.Option("--calls", help="The file that keeps every call of the model, so that none is paid for twice."),
+    typer.Option("--calls", help="A file that keeps every call of the model: none is paid for twice."),
 ]
 _CHAT: dict[str, tuple[Any, Any]] = {
     "model": (
@@ -149,30 +152,74 @@ _CHAT: dict[str, tuple[Any, Any]] = {
         ],
         None,
     ),
-    "key_env": (KeyEnv, "OPENAI_API_KEY"),
+    "key_env": (KeyEnv, None),
     "price_in": (
-        Annotated[float | None, typer.Option("--price-in", help="USD for a million tokens that the model reads.")],
+        Annotated[
+            float | None,
+            typer.Option("--price-in", metavar="USD", help="USD for a million tokens that the model reads."),
+        ],
         None,
     ),
     "price_out": (
-        Annotated[float | None, typer.Option("--price-out", help="USD for a million tokens that the model writes.")],
+        Annotated[
+            float | None,
+            typer.Option("--price-out", metavar="USD", help="USD for a million tokens that the model writes."),
+        ],
         None,
     ),
     "max_cost": (
-        Annotated[float | None, typer.Option("--max-cost", help="Stop asking the model before it costs more USD.")],
+        Annotated[
+            float | None,
+            typer.Option("--max-cost", metavar="USD", help="Stop asking the model before it costs more USD."),
+        ],
         None,
     ),
     "max_calls": (
-        Annotated[int | None, typer.Option("--max-calls", help="Ask the model no more often than this.")],
+        Annotated[int | None, typer.Option("--max-calls", metavar="N", help="Ask the model no more often than this.")],
         None,
     ),
-    "jobs": (Annotated[int, typer.Option("-j", "--jobs", help="How many calls of the model run at a time.")], 8),
+    "jobs": (
+        Annotated[
+            int | None, typer.Option("-j", "--jobs", metavar="N", help="How many calls of the model run at a time: 8.")
+        ],
+        None,
+    ),
     "per_minute": (
-        Annotated[int | None, typer.Option("--per-minute", help="How many calls of the model may begin in a minute.")],
+        Annotated[
+            int | None,
+            typer.Option("--per-minute", metavar="N", help="How many calls of the model may begin in a minute."),
+        ],
         None,
     ),
-    "repeat": (Annotated[int, typer.Option("--repeat", help="How often a judge is asked the same.")], 1),
+    "repeat": (
+        Annotated[int | None, typer.Option("--repeat", metavar="N", help="How often a judge is asked the same: 1.")],
+        None,
+    ),
     "calls": (CallsFile, None),
+}
+
+
+_MATCHING: dict[str, tuple[Any, Any]] = {
+    "match": (Annotated[str | None, typer.Option("--match", help=_MATCHERS)], None),
+    "page_offset": (Annotated[int, typer.Option("--page-offset", help="Added to the page numbers of hits.")], 0),
+    "pages": (Pages, "physical"),
+    "repeats": (
+        Annotated[str | None, typer.Option("--repeats", help="Hits that hold the same unit: once, collapse or count.")],
+        None,
+    ),
+    "rel": (Annotated[int, typer.Option("--rel", help="The grade from which a unit is relevant.")], 1),
+    "ties": (
+        Annotated[str, typer.Option("--ties", help="Compare scores as float32 (trec_eval 9) or double (10).")],
+        "float32",
+    ),
+    "collection": (
+        Annotated[int | None, typer.Option("--collection", help="Number of documents searched, for AQWV.")],
+        None,
+    ),
+    "allow_zero_overlap": (
+        Annotated[bool, typer.Option("--allow-zero-overlap", help="Accept a system that found no gold at all.")],
+        False,
+    ),
 }
 
 
@@ -182,11 +229,38 @@ _NOT_SEARCHING = ("base_url", "key_env", "repeat")  # options of a chat model th
 _HOSTS: dict[str, tuple[Any, Any]] = {
     name: (Annotated[list[str] | None, typer.Option(f"--{name.replace('_', '-')}", metavar=what, help=told)], None)
     for name, what, told in (
-        ("allow_host", "HOST", "Let an index or a run ask this host that it names. Remembered. Repeatable."),
-        ("allow_model", "FOLDER", "Let an index load this model that it names. Remembered. Repeatable."),
+        ("allow_host", "HOST", "Allow an index or a run to ask this host. Remembered. Repeatable."),
+        ("allow_model", "FOLDER", "Allow an index to load this model. Remembered. Repeatable."),
         ("insecure_key", "HOST", "Send this host a key over plain http. Remembered. Repeatable."),
     )
 }
+
+
+TESTSET_MAKING: dict[str, tuple[Any, Any]] = {
+    name: (
+        Annotated[kind | None, typer.Option(f"--{name.replace('_', '-')}", help=told, min=0 if kind is int else None)],
+        None,
+    )
+    for name, kind, told in (
+        ("testset", str, "Where the test set of documents is: used if it exists, else made there."),
+        ("samples", int, "Chunks to make questions about: 30."),
+        ("regenerate", bool, "Make the test set again; the old one is kept beside it."),
+        ("eval_mode", str, "Which questions to ask: literal, semantic (paraphrase and scenario) or all."),
+        ("answer_limit", int, "Questions to answer, a sample over question types and gold: 20."),
+        ("skip_answers", bool, "Measure retrieval alone."),
+        ("system", list[str], "A preset to compare; balanced, pure_dense and pure_sparse by default. Repeatable."),
+        ("chunk", str, "How documents are cut into chunks, as in `karat index`."),
+        ("embedder", str, "Of the dense engine, as in `karat index`."),
+        ("seed", int, "Of everything drawn at random."),
+        ("name", str, "Of the run; that of the first folder by default."),
+    )
+}
+"""Options of a run over documents whose test set is made: what `run_documents` takes."""
+
+
+def with_testset_making(command: Callable[..., None]) -> Callable[..., None]:
+    """Give a command the options of making a test set from documents."""
+    return _with(command, "Documents without a test set", TESTSET_MAKING)
 
 
 def with_hosts(command: Callable[..., None]) -> Callable[..., None]:
@@ -205,28 +279,38 @@ def with_hosts(command: Callable[..., None]) -> Callable[..., None]:
             hosts.allow_insecure_key(host)
         command(**options)
 
-    return _with(allowing, _HOSTS)
+    return _with(allowing, "Permissions", _HOSTS)
 
 
 def with_system(command: Callable[..., None]) -> Callable[..., None]:
     """Give a command the options that describe a system and its chat model, in place of its `**options`."""
-    return _with(command, _SYSTEM | {name: option for name, option in _CHAT.items() if name not in _NOT_SEARCHING})
+    chat = {name: option for name, option in _CHAT.items() if name not in _NOT_SEARCHING}
+    return _with(_with(command, "System", _SYSTEM), "Chat model", chat)
 
 
 def with_chat(command: Callable[..., None]) -> Callable[..., None]:
-    """Give a command the options of a chat model, in place of its `**options`: what `ModelSettings.of` takes."""
-    return _with(command, _CHAT)
+    """Give a command the options of a chat model, in place of its `**options`: what `chat=` takes."""
+    return _with(command, "Chat model", _CHAT)
 
 
 def with_chat_of_run(command: Callable[..., None]) -> Callable[..., None]:
-    """The same for a command that keeps calls where its run is; an option that is not given says nothing."""
-    kinds = {name: kind for name, (kind, _) in _CHAT.items() if name != "calls"}
-    return _with(
-        command, {name: (Annotated[kind.__origin__ | None, *kind.__metadata__], None) for name, kind in kinds.items()}
-    )
+    """The same for a command that keeps calls where its run is."""
+    kept = {name: option for name, option in _CHAT.items() if name != "calls"}
+    return _with(command, "Chat model", kept)
 
 
-def _with(command: Callable[..., None], options: dict[str, tuple[Any, Any]]) -> Callable[..., None]:
+def with_matching(command: Callable[..., None]) -> Callable[..., None]:
+    """Give a command the options of how hits are held against the gold, in place of its `**options`."""
+    return _with(command, "Matching", _MATCHING)
+
+
+def matching_of(options: dict[str, Any], **more: Any) -> dict[str, Any]:
+    """What `matching=` takes, of the options that `with_matching` gave; they are taken out."""
+    return {name: options.pop(name) for name in _MATCHING} | more
+
+
+def _with(command: Callable[..., None], heading: str, options: dict[str, tuple[Any, Any]]) -> Callable[..., None]:
+    """Add options to a command, which its help lists under a heading."""
     told = get_type_hints(command, include_extras=True)
     own = [
         p.replace(annotation=told[p.name])
@@ -235,7 +319,7 @@ def _with(command: Callable[..., None], options: dict[str, tuple[Any, Any]]) -> 
     ]
     named = {p.name for p in own}
     more = [
-        inspect.Parameter(name, inspect.Parameter.KEYWORD_ONLY, default=default, annotation=kind)
+        inspect.Parameter(name, inspect.Parameter.KEYWORD_ONLY, default=default, annotation=_under(heading, kind))
         for name, (kind, default) in options.items()
         if name not in named
     ]
@@ -243,6 +327,13 @@ def _with(command: Callable[..., None], options: dict[str, tuple[Any, Any]]) -> 
     command.__signature__ = inspect.Signature([*own, *more])  # type: ignore[attr-defined]
     command.__annotations__ = {**hints, "return": None}
     return command
+
+
+def _under(heading: str, kind: Any) -> Any:
+    """An option that stands under a heading."""
+    option = copy(kind.__metadata__[0])
+    option.rich_help_panel = heading
+    return Annotated[kind.__origin__, option]
 
 
 @contextmanager
@@ -286,8 +377,8 @@ def system_of(index: str, *, announce: Callable[[str], None] | None = None, **op
     own = opened.embedder if opened is not None and given_key and chosen is None else None
     if own is not None and own.address is not None and asking["model"] is None and is_allowed(own.address):
         allow_host(own.address, key_env)
-    wanted = {"base_url": base_url, "key_env": key_env} if asking["model"] is not None else {}
-    models = models_of(ModelSettings.of(**asking, **wanted), announce=announce)
+    endpoint = {"base_url": base_url, "key_env": key_env} if asking["model"] is not None else {}
+    models = models_of(ModelSettings.of({**asking, **endpoint, "announce": announce}))
     try:
         yield replace(described, models=models)
     finally:

@@ -15,14 +15,14 @@ def command(
     to: Annotated[
         str | None,
         typer.Option(
-            "--to", help="canonical, trec_run, trec_qrels, beir, ragas or liverag; told from OUT when absent."
+            "--to", help="canonical, trec_run, trec_qrels, beir, ragas or liverag; by the name of OUT unless given."
         ),
     ] = None,
     map_: Map = None,
     quiet: Quiet = False,
     debug: Debug = False,
 ) -> None:
-    """Convert a test set or results to another format, and say what the target cannot hold."""
+    """Convert a test set or results to another format, and say what is lost."""
     from karat.files import convert
 
     taken, wrote, lost = convert(source, target, format=to, columns=columns_of(map_))

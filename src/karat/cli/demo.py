@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
+import sys
 from typing import Annotated
 
 import typer
 
-from karat.cli._options import Debug, Json, Quiet, RunsDir, Verbose, counted_on_terminal
-from karat.cli.run import show
+from karat.cli._options import Debug, Json, Quiet, RunsDir, Verbose
+from karat.cli._output import counted_on_terminal, show_run
 
 
 def command(
@@ -21,9 +22,7 @@ def command(
     verbose: Verbose = False,
     debug: Debug = False,
 ) -> None:
-    """Index a small handbook, search it in 12 ways, compare these and write a report, with no files of yours."""
-    import sys
-
+    """Compare 12 systems on a handbook that comes with karat, and write a report."""
     from karat.experiment.demo import demo, write_demo
 
     if copy is not None:
@@ -33,4 +32,4 @@ def command(
     progress = counted_on_terminal(quiet or as_json)
     done = demo(runs_dir, command=["karat", *sys.argv[1:]], say=progress)
     progress("", 0, 0)
-    show(done, as_json=as_json, quiet=quiet, verbose=verbose)
+    show_run(done, as_json=as_json, quiet=quiet, verbose=verbose)

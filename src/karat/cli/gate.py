@@ -2,14 +2,15 @@
 
 from __future__ import annotations
 
-import sys
 from typing import TYPE_CHECKING, Annotated
 
 import typer
 
 from karat.cli._options import Debug, Json, Quiet, Run, RunsDir
+from karat.cli._output import leave, print_json, show_document
 
 if TYPE_CHECKING:
+    from karat.report.document import Document
     from karat.results.gating import Gate
 
 EXIT = {"pass": 0, "fail": 10, "unknown": 11}
@@ -24,16 +25,23 @@ def command(
     ] = None,
     baseline: Annotated[
         str | None,
-        typer.Option("--baseline", help="What `baseline` in a rule means: a name, or the folder of a run."),
+        typer.Option("--baseline", help="What `baseline` in a rule means: a name, its file, or the folder of a run."),
+    ] = None,
+    save: Annotated[
+        str | None,
+        typer.Option("--save", metavar="NAME", help="Save the run as a baseline: a name, or a file.json to commit."),
     ] = None,
     system: Annotated[
         str | None, typer.Option("--system", help="The system of rules that name none; the best unless given.")
     ] = None,
     allow_incomplete: Annotated[
-        bool, typer.Option("--allow-incomplete", help="Judge what there is, though rows failed or the run stopped.")
+        bool,
+        typer.Option(
+            "--allow-incomplete", help="Decide by the rows there are, though some failed or the run was stopped."
+        ),
     ] = False,
     allow: Annotated[
-        list[str] | None, typer.Option("--allow", metavar="GUARD", help="Let a guard fire. Repeatable.")
+        list[str] | None, typer.Option("--allow", metavar="GUARD", help="Accept the warning of this guard. Repeatable.")
     ] = None,
     junit: Annotated[
         str | None, typer.Option("--junit", metavar="FILE", help="Write JUnit XML, a test for every rule.")
@@ -49,8 +57,9 @@ def command(
     quiet: Quiet = False,
     debug: Debug = False,
 ) -> None:
-    """Hold a run to rules, and against a baseline: may this change ship.
+    """Check a run against rules and a baseline: pass or fail, for CI.
 
+    --save writes a small file, runs/baselines/NAME.json; delete it to remove the baseline.
     Exit codes: 0 all rules are kept, 2 bad rules or input, 10 a rule is broken or a guard fired, 11 cannot tell
     because the run is incomplete.
     """
@@ -58,12 +67,14 @@ def command(
     from karat.experiment.gate import gate
     from karat.report import objects
     from karat.report.build.gate import document
-    from karat.report.document import level_of
-    from karat.report.render import console
-    from karat.report.render.github import unheard
 
     if any(sign in run for sign in "<>="):
         raise UsageError(f"{run!r} is a rule, and stands where the run does. Name that first: karat gate LAST {run!r}.")
+    if save is not None:
+        if rules or baseline is not None:
+            raise UsageError("--save saves a run as a baseline, and checks no rules. Do one at a time.")
+        _save(runs_dir, save, run, system, as_json)
+        return
     found = gate(
         run, rules or (), baseline=baseline, system=system, runs_dir=runs_dir, allow_incomplete=allow_incomplete,
         allow=allow or (),
@@ -73,15 +84,36 @@ def command(
     if as_json:
         typer.echo(objects.gate(found, code))
     elif github:
-        shown = console.render(document(found, broken_only=quiet), level_of(quiet, False))
-        typer.echo(unheard(shown), nl=False)
+        typer.echo(_unheard(document(found, broken_only=quiet), quiet), nl=False)
     else:
-        console.show(document(found, broken_only=quiet), sys.stdout, quiet=quiet)
+        show_document(document(found, broken_only=quiet), quiet=quiet)
     if github:
         _github(found, err=as_json)
     if code:
-        sys.stdout.flush()
-        raise typer.Exit(code)
+        leave(code)
+
+
+def _save(runs_dir: str, name: str, run: str, system: str | None, as_json: bool) -> None:
+    """Save a run as a baseline, and say what it replaces."""
+    from karat.experiment.baseline import save_baseline
+
+    saved, path, before = save_baseline(runs_dir, name, run, system)
+    if as_json:
+        shown = {key: getattr(saved, key) for key in ("name", "run", "testset", "system", "set_at")}
+        print_json({**shown, "file": str(path)})
+        return
+    which = f"run {saved.run}" + (f", {system}" if system else "")
+    replaced = f"; it was {before.run} before" if before is not None and before.run != saved.run else ""
+    typer.echo(f"baseline {saved.name} is {which}{replaced}. Wrote {path}")
+
+
+def _unheard(shown: Document, quiet: bool) -> str:
+    """A document from which GitHub takes no commands."""
+    from karat.report.document import level_of
+    from karat.report.render import console
+    from karat.report.render.github import unheard
+
+    return unheard(console.render(shown, level_of(quiet, False)))
 
 
 def _write(found: Gate, junit: str | None, markdown: str | None) -> None:

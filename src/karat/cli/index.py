@@ -2,21 +2,19 @@
 
 from __future__ import annotations
 
-import sys
 from typing import Annotated
 
 import typer
 
-from karat.cli._options import Debug, Json, Map, Quiet, Verbose, columns_of, counted_on_terminal, with_hosts
+from karat.cli._options import Debug, Json, Map, Quiet, Verbose, columns_of, refuse, with_hosts
+from karat.cli._output import FAILED, counted_on_terminal, leave, show_document
 
 
 @with_hosts
 def command(
     sources: Annotated[
         list[str],
-        typer.Argument(
-            help="Folders or files: pdf, md, html, docx, txt, jsonl, csv, parquet, BEIR.", metavar="DOCS..."
-        ),
+        typer.Argument(help="Folders or files: pdf, md, html, docx, txt, jsonl, csv, parquet, BEIR.", metavar="DOCS"),
     ],
     output: Annotated[str, typer.Option("-o", "--output", help="The folder to write, for example handbook.index.")],
     chunk: Annotated[
@@ -70,23 +68,21 @@ def command(
     verbose: Verbose = False,
     debug: Debug = False,
 ) -> None:
-    """Read documents, cut them into chunks and build engines over them.
+    """Read documents, cut them into chunks and build search engines over them.
 
     A document that cannot be read is named and counted, and does not stop the rest. Exit codes: 0 done, 2 bad input,
     5 done but some documents could not be read or an engine could not be built.
     """
-    from karat.core.errors import UsageError
     from karat.models import EmbedderSettings
     from karat.report import objects
     from karat.report.build.index import document
-    from karat.report.render import console
     from karat.systems.defaults import default_line
     from karat.systems.index import ENGINES_BUILT, index
 
-    asked = {"--query-prefix": query_prefix, "--passage-prefix": passage_prefix, "--base-url": base_url}
-    for option, value in asked.items():
-        if value and embedder is None:
-            raise UsageError(f"{option} is for an embedder that you name: add --embedder, or leave it out.")
+    if embedder is None:
+        asked = {"query_prefix": query_prefix, "passage_prefix": passage_prefix, "base_url": base_url}
+        refuse({name: value or None for name, value in asked.items()},
+               "is for an embedder that you name: add --embedder, or leave it out.")  # fmt: skip
     chosen = embedder and EmbedderSettings.parse(
         embedder, query_prefix=query_prefix, passage_prefix=passage_prefix, base_url=base_url, key_env=key_env
     )
@@ -100,11 +96,9 @@ def command(
     if as_json:
         typer.echo(objects.index(made.about, str(output)))
     else:
-        about = document(made.about, str(output), default_line(made))
-        console.show(about, sys.stdout, quiet=quiet, verbose=verbose)
+        show_document(document(made.about, str(output), default_line(made)), quiet=quiet, verbose=verbose)
     if any(problem.fatal for problem in made.problems):
-        sys.stdout.flush()
-        raise typer.Exit(5)
+        leave(FAILED)
 
 
 def _settings(pairs: list[str] | None) -> dict[str, dict[str, object]]:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-import sys
+from functools import partial
 from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
@@ -15,12 +15,11 @@ from karat.cli._options import (
     Run,
     RunsDir,
     Verbose,
-    counted_on_terminal,
+    refuse,
     with_chat_of_run,
     with_hosts,
 )
-from karat.cli.run import announced
-from karat.core.errors import UsageError
+from karat.cli._output import FAILED, announcer, counted_on_terminal, leave, print_json, show, show_document
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -28,7 +27,6 @@ if TYPE_CHECKING:
     from karat.experiment.models import ModelSettings
 
     Progress = Callable[[str, int, int], None]
-    Announce = Callable[[str], None]
 
 
 @with_hosts
@@ -55,60 +53,51 @@ def command(
     debug: Debug = False,
     **chat: Any,
 ) -> None:
-    """Judge the answers of a run by a language model, without retrieving or answering anything again.
+    """Judge the answers of a run by a language model, without answering again.
 
     Options about the model stand in place of the keys of the run's karat.yaml.
     Exit codes: 0 done, 2 bad input, 5 done but some judgements failed.
     """
+    from karat.core.scores import Status
     from karat.experiment.judge import judge, judging
     from karat.experiment.store import find_run
     from karat.report import objects
     from karat.report.build.study import document
-    from karat.report.render import console
 
     folder = find_run(runs_dir, run)
-    settings = judging(folder, calls=calls, **chat)
     progress = counted_on_terminal(quiet or as_json)
-    announce = None if quiet or as_json else announced
+    chat |= {"calls": calls, "announce": announcer(quiet or as_json)}
     if tamper_test:
-        if system or chat["repeat"] is not None:
-            raise UsageError("the tamper test has cases of its own: --system and --repeat would change nothing.")
-        _tamper(settings.within(folder.path.parent), measure, as_json, progress, announce)
+        given = {"system": system or None, "repeat": chat["repeat"]}
+        refuse(given, "would change nothing: the tamper test has cases of its own. Leave it out.")
+        _tamper(judging(folder, chat).within(folder.path.parent), measure, as_json, progress)
         return
-    study = judge(folder, measure or (), settings, systems=system or (), say=progress, announce=announce)
+    study = judge(folder, measure or (), chat=chat, systems=system or (), progress=progress).study
     progress("", 0, 0)
     place = str(folder.path)
-    if as_json:
-        typer.echo(objects.study(study, place))
-    else:
-        console.show(document(study, place), sys.stdout, quiet=quiet, verbose=verbose)
-    if (study.evaluation.scores.status == 2).any():
-        sys.stdout.flush()
-        raise typer.Exit(5)
+    shown = partial(document, place=place), partial(objects.study, place=place)
+    show(study, *shown, as_json=as_json, quiet=quiet, verbose=verbose)
+    if (study.evaluation.scores.status == Status.failed).any():
+        leave(FAILED)
 
 
-def _tamper(
-    settings: ModelSettings, measures: list[str] | None, as_json: bool, progress: Progress, announce: Announce | None
-) -> None:
+def _tamper(settings: ModelSettings, measures: list[str] | None, as_json: bool, progress: Progress) -> None:
     """Print how far a judge can be moved."""
-    import json
     from dataclasses import asdict
 
     from karat.experiment.models import close, models_of
     from karat.experiment.tamper import JUDGES, tamper
     from karat.report.build.tamper import document
-    from karat.report.render import console
 
-    models = models_of(settings, announce=announce)
+    models = models_of(settings)
     try:
-        found = asdict(tamper(models.chat, measures or JUDGES, progress=progress))
+        moved = asdict(tamper(models.chat, measures or JUDGES, progress=progress))
     finally:
         close(models)
     progress("", 0, 0)
     if as_json:
-        typer.echo(json.dumps(found, ensure_ascii=False, indent=2))
+        print_json(moved)
     else:
-        console.show(document(found), sys.stdout)
-    if any(one["failed"] for one in found["plain"]):
-        sys.stdout.flush()
-        raise typer.Exit(5)
+        show_document(document(moved))
+    if any(one["failed"] for one in moved["plain"]):
+        leave(FAILED)

@@ -4,130 +4,142 @@ from __future__ import annotations
 
 import os
 import sys
-from collections.abc import Collection
+from collections.abc import Sequence
 from importlib import import_module
-from typing import TYPE_CHECKING
+from typing import Any
 
-from karat.core.errors import KaratError, UsageError
-
-if TYPE_CHECKING:
-    import typer
+from karat.core.errors import KaratError, UsageError, did_you_mean
 
 ABOUT = "Find out how good your retrieval-augmented generation is, and trust the answer."
 
-COMMANDS = {
-    "demo": "Index a small handbook, search it in 12 ways, compare these and write a report, with no files of yours.",
-    "init": "Look at documents and questions, and write a commented karat.yaml that compares six systems on them.",
-    "run": "Index, search, answer, score, compare and report as karat.yaml says; a run that was stopped goes on.",
-    "benchmark": (
-        "Make a test set from documents, or take the one that stands; retrieve, answer, report: in one command."
-    ),
-    "judge": "Judge the answers of a run by a language model, without retrieving or answering anything again.",
-    "sweep": "Score every combination of alpha, fusion, normalisation, depth and cut-off, and choose with care.",
-    "list": "List runs, the latest last: what each compared, its best system, and whether it was finished.",
-    "show": "Show what a run found: the choice, what does not differ from it, failures, and what to do next.",
-    "gate": "Hold a run to rules, and against a baseline: may this change ship.",
-    "baseline": (
-        "Name a run as the baseline that `karat gate` holds later runs against; list, show or remove such names."
-    ),
-    "report": "Write a run's report from what is stored, without searching or scoring anything again.",
-    "index": "Read documents, cut them into chunks and build engines over them.",
-    "search": "Search an index, or a FAISS or Chroma store, with one query or with all questions of a test set.",
-    "generate": "Make a test set from the documents of an index: questions, answers and gold, by a model or without.",
-    "review": "Write the questions of a test set to a file, to keep, edit or drop each, and apply the verdicts.",
-    "freeze": "Give a test set a version: its digest is kept beside it, and a change is noticed wherever it is read.",
-    "check": "Find out whether the gold of a test set can be found in an index, and if not, why.",
-    "audit": "Find out how good a test set is: faulty questions, what they cover, and what differences they can tell.",
-    "explain": "Show one question step by step: what engines found, how it was fused, what is gold, how it is scored.",
-    "calibrate": "Find out how far a judge, or any measure, agrees with people, and correct its means by their labels.",
-    "compare": "Compare systems on the same questions: differences, intervals, tests, and the questions that flipped.",
-    "power": "Find out how small a difference a test set can tell, and how many questions a given one takes.",
-    "score": "Score results against a test set.",
-    "verify": "Recompute a table from its rows, or check it alone for the impossible, and say what went wrong.",
-    "factors": "Find out which factor of a grid matters, which depend on each other, and which cells equal the best.",
-    "measures": "List every measure with its range, direction, stage and use, or explain one.",
-    "convert": "Convert a test set or results to another format, and say what the target cannot hold.",
-    "schema": "Print the JSON Schema of karat.yaml, for editors that complete and check as you type.",
+GROUPS = {
+    "start": {
+        "demo": "Compare 12 systems on a handbook that comes with karat, and write a report.",
+        "init": "Look at documents and questions, and write a karat.yaml to compare systems.",
+        "run": "Compare systems on your documents, or as karat.yaml says, and write a report.",
+        "show": "List runs; show one run, or one question of it; write its report to a file.",
+        "convert": "Convert a test set or results to another format, and say what is lost.",
+    },
+    "retrieve": {
+        "index": "Read documents, cut them into chunks and build search engines over them.",
+        "search": "Search an index or a FAISS or Chroma store: one query, or a whole test set.",
+        "sweep": "Score every combination of fusion, alpha, depth and cut-off, and choose one.",
+    },
+    "measure": {
+        "score": "Score results against a test set.",
+        "measures": "List every measure with its range, direction, stage and use, or explain one.",
+        "judge": "Judge the answers of a run by a language model, without answering again.",
+        "judge calibrate": "Measure how far a judge agrees with human labels, and correct its means.",
+    },
+    "decide": {
+        "compare": "Compare systems question by question; power of a test set; factors of a grid.",
+        "gate": "Check a run against rules and a baseline: pass or fail, for CI.",
+        "verify": "Recompute a table of scores from its rows, or look for impossible values in it.",
+    },
+    "test sets": {
+        "testset make": "Make a test set from the documents of an index: questions, answers and gold.",
+        "testset check": "Find faults of a test set: gold that cannot be found, bad questions, gaps.",
+        "testset review": "Write the questions to a file to keep, edit or drop each, and apply the verdicts.",
+        "testset freeze": "Give a test set a version, so that any later change to it is noticed.",
+    },
 }
 """What each command does, as its own help begins."""
+COMMANDS = {name: summary for group in GROUPS.values() for name, summary in group.items()}
 
-REMOVED = {"serve-model": "start llama.cpp's llama-server or Ollama, and give its address as --base-url."}
-"""What to do instead of a command that earlier versions had."""
+REMOVED = {
+    "audit": "karat testset check TESTSET INDEX does it.",
+    "baseline": "karat gate RUN --save NAME does it.",
+    "benchmark": "karat run DOCS does it.",
+    "calibrate": "karat judge calibrate RUN LABELS does it.",
+    "check": "karat testset check TESTSET INDEX does it.",
+    "explain": "karat show RUN QUESTION does it; without a run, karat search INDEX --questions TESTSET --explain ID.",
+    "factors": "karat compare --factors GRID --score COLUMN --factor COLUMN does it.",
+    "freeze": "karat testset freeze TESTSET --version NAME does it.",
+    "generate": "karat testset make INDEX -o FILE does it.",
+    "list": "karat show does it.",
+    "power": "karat compare --power TESTSET [RUN] does it.",
+    "report": "karat show RUN -o FILE does it.",
+    "review": "karat testset review TESTSET does it.",
+    "schema": "karat init --schema does it.",
+    "serve-model": "start llama.cpp's llama-server or Ollama, and give its address as --base-url.",
+}
+"""What to write instead of a command that earlier versions had."""
 
+HELP = (["-h"], ["--help"])
 INTERRUPTED = 130
+WIDTH = 100
+RESUMED = ("run", "demo", "testset make")
 _NO_MEMORY = ("can't start new thread", "bad_alloc", "cannot allocate memory", "out of memory")
 
 
-def app(wanted: Collection[str] | None = None) -> typer.Typer:
-    """The command line. Only the commands that are `wanted` have their options; of the others the help knows a line."""
+def load(name: str) -> Any:
+    """A command with its options, by its words."""
     import typer
 
-    made = typer.Typer(
-        name="karat",
-        help=ABOUT,
-        rich_markup_mode=None,
-        add_completion=False,
-        pretty_exceptions_enable=False,
-        no_args_is_help=True,
-        context_settings={"help_option_names": ["-h", "--help"]},
-    )
+    from karat.cli._help import GroupedCommand
 
-    def with_version(
-        version: bool = typer.Option(  # how typer declares an option
-            False, "--version", callback=_version, is_eager=True, help="Print the version."
-        ),
-    ) -> None:
-        """Stands for the program itself."""
-
-    made.callback(help=ABOUT)(with_version)
-    for name, summary in COMMANDS.items():
-        if wanted is None or name in wanted:
-            made.command(name)(import_module(f"karat.cli.{name.replace('-', '_')}").command)
-        else:
-            made.command(name, help=summary)(_named)
-    return made
+    app = typer.Typer(rich_markup_mode=None, add_completion=False)
+    settings = {"help_option_names": ["-h", "--help"], "max_content_width": WIDTH}
+    command = import_module(f"karat.cli.{name.replace(' ', '_')}").command
+    app.command(name, cls=GroupedCommand, context_settings=settings)(command)
+    return typer.main.get_command(app)
 
 
-def _named() -> None:
-    """Stands for a command that was not asked for."""
+def overview(first: str = "") -> str:
+    """What `karat --help` prints, every line whole: without typer, which takes longer to load than all the rest.
+
+    `first` is the first word of the commands to list, all without it.
+    """
+    margin = max(map(len, COMMANDS)) + 4
+    lines = [f"Usage: karat {first or 'COMMAND '}...", "", ABOUT]
+    for group, commands in GROUPS.items():
+        listed = {name: summary for name, summary in commands.items() if name.startswith(first)}
+        lines += ["", f"{group}:"] if listed else []
+        for name, summary in listed.items():
+            line = f"  {name}".ljust(margin)
+            for word in summary.split():
+                if len(line) + len(word) > WIDTH:
+                    lines.append(line.rstrip())
+                    line = " " * margin
+                line += f"{word} "
+            lines.append(line.rstrip())
+    return "\n".join([*lines, "", "karat COMMAND --help lists the options of a command; karat --version the version."])
 
 
-def _version(wanted: bool) -> None:
-    if wanted:
+def _called(words: Sequence[str]) -> str:
+    """The command that the first words name; nothing where an overview was asked for and printed."""
+    first, second = [*words, "", ""][:2]
+    if f"{first} {second}" in COMMANDS:
+        return f"{first} {second}"
+    if first in COMMANDS:
+        return first
+    if first == "--version":
         from importlib.metadata import version
 
-        import typer
-
-        typer.echo(f"karat {version('karat')}")
-        raise typer.Exit
-
-
-def overview(width: int = 100) -> str:
-    """What `karat --help` prints, every line whole: without typer, which takes longer to load than all the rest."""
-    margin = max(map(len, COMMANDS)) + 4
-    lines = ["Usage: karat [OPTIONS] COMMAND [ARGS]...", "", f"  {ABOUT}", "", "Options:"]
-    lines += ["  --version   Print the version.", "  -h, --help  Show this message and exit.", "", "Commands:"]
-    for name, summary in COMMANDS.items():
-        line = f"  {name}".ljust(margin)
-        for word in summary.split():
-            if len(line) + len(word) > width:
-                lines.append(line.rstrip())
-                line = " " * margin
-            line += f"{word} "
-        lines.append(line.rstrip())
-    return "\n".join([*lines, "", "karat COMMAND --help tells the options of a command."])
+        print(f"karat {version('karat')}")
+    elif [first] in HELP:
+        print(overview())
+    elif any(name.startswith(f"{first} ") for name in COMMANDS) and (not second or [second] in HELP):
+        print(overview(f"{first} "))
+    elif first in REMOVED:
+        raise UsageError(f"karat {first} was removed: {REMOVED[first]}")
+    else:
+        named = " ".join(words[:2]) if any(name.startswith(f"{first} ") for name in COMMANDS) else first
+        raise UsageError(f"there is no command {named!r}.{did_you_mean(named, COMMANDS)} `karat --help` lists them.")
+    return ""
 
 
 def main() -> None:
     """Run a command; a user's mistake is one sentence and an exit code, never a traceback."""
     debug = "--debug" in sys.argv
+    words, name = sys.argv[1:], ""
     try:
-        if instead := REMOVED.get(sys.argv[1] if len(sys.argv) > 1 else ""):
-            raise UsageError(f"karat {sys.argv[1]} was removed: {instead}")
-        if sys.argv[1:] in (["-h"], ["--help"]):
+        if not words:
             print(overview())
-            return
-        app(sys.argv[1:])()
+            sys.exit(UsageError.exit_code)
+        name = _called(words)
+        if name:
+            load(name)(words[len(name.split()) :], prog_name=f"karat {name}")
     except KaratError as error:
         if debug:
             raise
@@ -136,7 +148,7 @@ def main() -> None:
     except (KeyboardInterrupt, SystemExit) as stop:
         if isinstance(stop, SystemExit) and stop.code != INTERRUPTED:  # typer makes an exit code of Ctrl-C
             raise
-        resumes = sys.argv[1:2] in (["run"], ["demo"], ["generate"], ["benchmark"]) and "--fresh" not in sys.argv
+        resumes = name in RESUMED and "--fresh" not in words
         _say("karat: interrupted." + " The same command goes on from there." * resumes)
         sys.exit(INTERRUPTED)
     except BrokenPipeError:
@@ -169,7 +181,7 @@ def _refused(error: BaseException | None) -> str | None:
             return "there is not enough memory for this. Free some, raise its limit, or give less at once."
         if isinstance(error, OSError) and error.errno is not None:
             file = f"{error.filename!s:.200}: " if error.filename else ""
-            remedy = "Give a shorter name" if error.errno == errno.ENAMETOOLONG else "Mend that, or name another place"
+            remedy = "Give a shorter name" if error.errno == errno.ENAMETOOLONG else "Fix that, or name another place"
             return f"{file}the system says {error.strerror!r}. {remedy}."
         error = error.__cause__ or error.__context__
     return None

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from karat.cli._options import Debug, Json
+from karat.cli._output import print_json, show_document
 
 if TYPE_CHECKING:
     from karat.core.measure import Measure
@@ -26,26 +27,21 @@ def command(
         return
     found = [Measure(spec, k=10 if spec.cut == "required" else None) for spec in MEASURES]
     if as_json:
-        import json
-
-        typer.echo(json.dumps([facts(m) for m in found], indent=2, ensure_ascii=False))
+        print_json([facts(m) for m in found])
         return
-    from rich.box import SIMPLE_HEAD
-    from rich.console import Console
-    from rich.table import Table
+    from karat.report.document import Document, Table, Text, text_columns
 
-    table = Table(box=SIMPLE_HEAD, pad_edge=False)
-    for heading in ("measure", "range", "better", "stage", "best for"):
-        table.add_column(heading, no_wrap=heading != "best for")
+    rows = []
     for measure in sorted(found, key=lambda m: (m.spec.stage != "retrieval", m.spec.name.lower())):
         about = facts(measure)
         plugin = " (plug-in)" if MEASURES.is_plugin(measure.spec.name) else ""
         spec = measure.spec
         cut = f"@{spec.at}" if spec.at else {"none": "", "optional": "[@k]", "required": "@k"}[spec.cut]
         label = f"{measure.spec.name}{cut}{plugin}"
-        table.add_row(label, about["range"], about["better"], about["stage"], measure.spec.best_for)
-    Console(markup=False, highlight=False).print(table)
-    typer.echo("`karat measures 'nDCG@10'` explains one. Cuts: @10 by rank, @800t by tokens. Parameters: P(rel=2)@5.")
+        rows.append([label, about["range"], about["better"], about["stage"], measure.spec.best_for])
+    table = Table("", text_columns("measure", "range", "better", "stage", "best for"), rows)
+    how = "`karat measures 'nDCG@10'` explains one. Cuts: @10 by rank, @800t by tokens. Parameters: P(rel=2)@5."
+    show_document(Document("Measures", [table, Text(how)]))
 
 
 def _explain(measure: Measure, as_json: bool) -> None:
@@ -53,9 +49,7 @@ def _explain(measure: Measure, as_json: bool) -> None:
 
     about = facts(measure)
     if as_json:
-        import json
-
-        typer.echo(json.dumps(about, indent=2, ensure_ascii=False))
+        print_json(about)
         return
     typer.echo(f"{about['name']}: {about['what']}")
     if about["notes"]:

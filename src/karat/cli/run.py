@@ -1,38 +1,49 @@
-"""karat run: do what karat.yaml says."""
+"""karat run: systems compared on documents, or as karat.yaml says."""
 
 from __future__ import annotations
 
 import sys
+from collections.abc import Mapping
 from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
 from karat.cli._options import (
+    TESTSET_MAKING,
+    ChangedTestset,
     Debug,
     Json,
     Map,
     Quiet,
     Verbose,
     columns_of,
-    counted_on_terminal,
+    refuse,
     with_chat_of_run,
     with_hosts,
+    with_testset_making,
 )
+from karat.cli._output import announced, announcer, counted_on_terminal, print_json, show_run
+from karat.core.errors import UsageError
 
 if TYPE_CHECKING:
     from karat.experiment.finished import FinishedRun
     from karat.experiment.spec import Spec
 
+FOR_DOCUMENTS = "is for documents without a test set of their own: karat run DOCS. In karat.yaml a key says the same."
+FOR_TESTSETS = "is for a karat.yaml, or for documents with a test set: karat run DOCS TESTSET."
+
 
 @with_hosts
 @with_chat_of_run
+@with_testset_making
 def command(
-    spec: Annotated[
-        str,
-        typer.Argument(help="A karat.yaml, or the folder that holds one; or documents: a folder, a file or an index."),
-    ] = "karat.yaml",
-    testset: Annotated[
-        str | None, typer.Argument(help="Questions with gold, where documents are named: the format is recognised.")
+    sources: Annotated[
+        list[str] | None,
+        typer.Argument(
+            metavar="SPEC | DOCS [TESTSET]",
+            help="A karat.yaml or the folder that holds one (the default); or documents (a folder, a file or an "
+            "index) and questions with gold, which are made from the documents unless given.",
+        ),
     ] = None,
     answer: Annotated[
         str | None,
@@ -48,19 +59,19 @@ def command(
     runs_dir: Annotated[
         str | None, typer.Option("--runs-dir", help="The folder that holds the runs, unless karat.yaml's.")
     ] = None,
-    fresh: Annotated[bool, typer.Option("--fresh", help="Start again, even if a run of the same was stopped.")] = False,
+    fresh: Annotated[
+        bool, typer.Option("--fresh", help="Start a new run, even where one of the same was stopped.")
+    ] = False,
     retry_errors: Annotated[
         bool,
-        typer.Option("--retry-errors", help="Go back to the last run of the same and ask what failed again."),
+        typer.Option("--retry-errors", help="Resume the last run of the same, and retry what failed."),
     ] = False,
-    changed_testset: Annotated[
-        bool, typer.Option("--changed-testset", help="Go on with a frozen test set that was changed since.")
-    ] = False,
+    changed_testset: ChangedTestset = False,
     dialect: Annotated[
-        str | None, typer.Option("--dialect", help="Whose meaning of the measures, such as healthcare.")
+        str | None, typer.Option("--dialect", help="Definitions of the measures: karat, trec, healthcare ...")
     ] = None,
     match: Annotated[
-        str | None, typer.Option("--match", help="auto, exact, doc, uuid, url, page, quote, span or regex:PATTERN.")
+        str | None, typer.Option("--match", help="How hits are matched with gold, as in `karat score`.")
     ] = None,
     page_offset: Annotated[
         int | None, typer.Option("--page-offset", help="Added to the page numbers of chunks and hits.")
@@ -72,7 +83,7 @@ def command(
     no_code: Annotated[
         bool,
         typer.Option(
-            "--no-code", help="Refuse a karat.yaml that runs code, loads a model's folder or asks a host: a stranger's."
+            "--no-code", help="Refuse a karat.yaml that runs code, loads a model or asks a host, as a stranger's may."
         ),
     ] = False,
     dry_run: Annotated[
@@ -83,39 +94,70 @@ def command(
     quiet: Quiet = False,
     verbose: Verbose = False,
     debug: Debug = False,
-    **chat: Any,
+    **options: Any,
 ) -> None:
-    """Index, search, answer, score, compare and report as karat.yaml says; a run that was stopped goes on.
+    """Compare systems on your documents, or as karat.yaml says, and write a report.
 
-    With documents and a test set, `karat run DOCS TESTSET`, no karat.yaml is needed: the one that `karat init` would
-    write is run. Options about matching, columns, answers and models stand in place of the keys of karat.yaml.
-    Exit codes: 0 done, 2 bad input, 3 no common ids, 5 done but some rows failed or some documents could not be read.
+    A run that was stopped goes on where it was. `karat run DOCS TESTSET` runs the karat.yaml that `karat init` would
+    write. `karat run DOCS` makes a test set from the documents, or takes the one it made before, and answers a sample
+    of it; without --model no language model is asked. Other options stand in place of the keys of karat.yaml.
+    Exit codes: 0 done, 2 bad input, 3 no common ids or no question was made, 5 done but some rows, calls or documents
+    failed.
     """
     from karat.experiment.run import run
     from karat.experiment.spec.draft import spec_for
 
-    matching = {
-        "dialect": dialect, "match": match, "page_offset": page_offset, "pages": pages,
-        "allow_zero_overlap": allow_zero_overlap or None,
-    }  # fmt: skip
-    written = spec_for(spec, testset)
-    if no_code:
-        written.resolved().refuse_code()
-    chosen = written.with_options(
-        answer=answer, contexts=contexts, judge=judge, columns=columns_of(map_), matching=matching, **chat
-    )
-    if dry_run:
-        _show_planned(chosen, as_json)
-        return
-    if not quiet:
-        _show_uses(chosen.resolved())
+    making = {name: options.pop(name) for name in TESTSET_MAKING}
+    making["systems"] = making.pop("system") or None
+    named = sources or ["karat.yaml"]
     progress = counted_on_terminal(quiet or as_json)
-    done = run(
-        chosen, runs_dir=runs_dir, fresh=fresh, retry_errors=retry_errors, changed_testset=changed_testset,
-        command=["karat", *sys.argv[1:]], say=progress, announce=None if quiet or as_json else announced,
-    )  # fmt: skip
+    common: dict[str, Any] = {
+        "changed_testset": changed_testset, "command": ["karat", *sys.argv[1:]], "say": progress,
+        "announce": announcer(quiet or as_json),
+    }  # fmt: skip
+    matching = {
+        "match": match, "page_offset": page_offset, "pages": pages, "allow_zero_overlap": allow_zero_overlap or None
+    }  # fmt: skip
+    spec_only = {"no_code": no_code, "dry_run": dry_run, "fresh": fresh, "retry_errors": retry_errors}
+    answering = {"answer": answer, "contexts": contexts, "judge": judge}
+    if _makes_testset(named, making):
+        refuse({**spec_only, **answering, **matching, "map": map_}, FOR_TESTSETS)
+        done = _run_documents(named, {**making, "runs_dir": runs_dir, "dialect": dialect, **options}, common)
+    else:
+        refuse(making, FOR_DOCUMENTS)
+        written = spec_for(*named)
+        if no_code:
+            written.resolved().refuse_code()
+        chosen = written.with_options(
+            columns=columns_of(map_), matching={"dialect": dialect, **matching}, **answering, **options
+        )
+        if dry_run:
+            _show_planned(chosen, as_json)
+            return
+        if not quiet:
+            _show_uses(chosen.resolved())
+        done = run(chosen, runs_dir=runs_dir, fresh=fresh, retry_errors=retry_errors, **common)
     progress("", 0, 0)
-    show(done, as_json=as_json, quiet=quiet, verbose=verbose)
+    show_run(done, as_json=as_json, quiet=quiet, verbose=verbose)
+
+
+def _makes_testset(named: list[str], making: Mapping[str, Any]) -> bool:
+    """Whether documents are named, and no test set beside them."""
+    from karat.experiment.spec.draft import is_spec
+
+    if making["testset"] is None and len(named) > 2:
+        raise UsageError(
+            f"{len(named)} files are named. Documents and a test set are two: karat run DOCS TESTSET. Several "
+            "documents take --testset FILE, which is used if it exists, and else made."
+        )
+    return not is_spec(named[0]) and (making["testset"] is not None or len(named) == 1)
+
+
+def _run_documents(documents: list[str], options: Mapping[str, Any], common: Mapping[str, Any]) -> FinishedRun:
+    """A run over a test set that is made of the documents; an option that is not given has its default there."""
+    from karat.experiment.run_documents import run_documents
+
+    return run_documents(documents, **{name: value for name, value in options.items() if value is not None}, **common)
 
 
 def _show_uses(spec: Spec) -> None:
@@ -128,30 +170,10 @@ def _show_uses(spec: Spec) -> None:
 
 def _show_planned(spec: Spec, as_json: bool) -> None:
     """Print what a run would ask chat models."""
-    import json
-
     from karat.experiment.planned import planned_run
 
     planned = planned_run(spec)
     if as_json:
-        typer.echo(json.dumps(planned.plain(), ensure_ascii=False, indent=2))
+        print_json(planned.plain())
     else:
         typer.echo("\n".join(planned.lines()))
-
-
-def announced(sentence: str) -> None:
-    """Say on standard error what is about to be asked and may cost."""
-    typer.echo(sentence, err=True)
-
-
-def show(done: FinishedRun, *, as_json: bool, quiet: bool, verbose: bool) -> None:
-    """Print what a run found, and exit with 5 when rows failed or documents could not be read."""
-    from karat.report import objects
-
-    if as_json:
-        typer.echo(objects.study(done.study, str(done.folder.path)))
-    else:
-        done.print(quiet=quiet, verbose=verbose)
-    if done.n_failed or done.unread:
-        sys.stdout.flush()
-        raise typer.Exit(5)

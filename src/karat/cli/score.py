@@ -5,7 +5,7 @@ from __future__ import annotations
 import shlex
 import sys
 from pathlib import Path
-from typing import Annotated, Any
+from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
@@ -13,20 +13,27 @@ from karat.cli._options import (
     Debug,
     Json,
     Map,
-    Pages,
     Quiet,
     Verbose,
     columns_of,
-    progress_on_terminal,
+    matching_of,
     with_chat,
     with_hosts,
+    with_matching,
 )
+from karat.cli._output import FAILED, announcer, leave, progress_on_terminal
+
+if TYPE_CHECKING:
+    from karat.experiment.report import Report
 
 
 @with_hosts
 @with_chat
+@with_matching
 def command(
-    testset: Annotated[str, typer.Argument(help="Questions with gold: any format of docs/formats.md.")],
+    testset: Annotated[
+        str, typer.Argument(help="Questions with gold: CSV, TSV, JSON, JSONL, Parquet, qrels, SQuAD, BEIR ...")
+    ],
     results: Annotated[list[str], typer.Argument(help="What one or more systems returned, a file each.")],
     measure: Annotated[
         list[str] | None,
@@ -38,24 +45,14 @@ def command(
     by: Annotated[
         list[str] | None, typer.Option("--by", help="Also a table per slice: kind or a tag. Repeatable.")
     ] = None,
-    match: Annotated[
-        str | None,
-        typer.Option("--match", help="auto, exact, doc, uuid, url, page, quote, span or regex:PATTERN."),
-    ] = None,
-    page_offset: Annotated[int, typer.Option("--page-offset", help="Added to the page numbers of hits.")] = 0,
     index: Annotated[
         str | None,
         typer.Option("--index", help="The index the hits are chunks of: the gold is then looked up in it."),
     ] = None,
-    pages: Pages = "physical",
     dialect: Annotated[
         str,
         typer.Option("--dialect", help="karat, trec, hybrid-rag, liverag, rag-benchmark, momento or healthcare."),
     ] = "karat",
-    repeats: Annotated[
-        str | None, typer.Option("--repeats", help="Hits that hold the same unit: once, collapse or count.")
-    ] = None,
-    rel: Annotated[int, typer.Option("--rel", help="The grade from which a unit is relevant.")] = 1,
     missing: Annotated[
         str | None,
         typer.Option(
@@ -66,16 +63,7 @@ def command(
     bands: Annotated[
         bool, typer.Option("--bands", help="Show bands (Excellent, Good ...) and targets, whatever the dialect.")
     ] = False,
-    ties: Annotated[
-        str, typer.Option("--ties", help="Compare scores as float32 (trec_eval 9) or double (trec_eval 10).")
-    ] = "float32",
-    collection: Annotated[
-        int | None, typer.Option("--collection", help="Number of documents searched, for AQWV.")
-    ] = None,
     map_: Map = None,
-    allow_zero_overlap: Annotated[
-        bool, typer.Option("--allow-zero-overlap", help="Accept a system that found no gold at all.")
-    ] = False,
     output: Annotated[
         str | None,
         typer.Option(
@@ -97,68 +85,59 @@ def command(
     quiet: Quiet = False,
     verbose: Verbose = False,
     debug: Debug = False,
-    **chat: Any,
+    **options: Any,
 ) -> None:
     """Score results against a test set.
 
-    Formats and the matching of ids are told by content, and said under Inputs. A model is asked only where a
-    measure that needs one is named. Exit codes: 0 done, 2 bad input, 3 no common ids or questions, 5 done but some rows
+    File formats and how ids match are recognised, and said under Inputs. A model is asked only where a measure that
+    needs one is named. Exit codes: 0 done, 2 bad input, 3 no common ids or questions, 5 done but some rows
     failed.
     """
     from karat.experiment.models import CALLS
     from karat.experiment.score import score
-    from karat.systems.retrieval import check_pages
 
-    if chat["model"] is not None and chat["calls"] is None and output and not Path(output).suffix:
-        chat["calls"] = Path(output) / CALLS
+    matching = matching_of(options, try_all=verbose)
+    if options["model"] is not None and options["calls"] is None and output and not Path(output).suffix:
+        options["calls"] = Path(output) / CALLS
     progress = progress_on_terminal(quiet or as_json)
     report = score(
         testset,
         results,
         measures=measure,
-        dialect=dialect,
-        match=match,
-        repeats=repeats,  # type: ignore[arg-type]  # checked there
-        rel=rel,
-        missing=missing,  # type: ignore[arg-type]
-        by=by,
         k=k,
-        ties=ties,  # type: ignore[arg-type]
-        page_offset=page_offset,
-        collection=collection,
-        columns=columns_of(map_),
-        allow_zero_overlap=allow_zero_overlap,
-        index=index,
-        pages=check_pages(pages),
-        try_all=verbose,
+        by=by,
+        dialect=dialect,
+        matching=matching,
+        missing=missing,  # type: ignore[arg-type]  # checked there
         bands=bands,
+        index=index,
+        columns=columns_of(map_),
+        chat={**options, "announce": announcer(quiet or as_json)},
         embedder=embedder,
         cross_encoder=cross_encoder,
         progress=progress,
-        announce=None if quiet or as_json else lambda sentence: typer.echo(sentence, err=True),
-        **chat,
     )
     progress("")
-    show(report, output, export, as_json=as_json, quiet=quiet, verbose=verbose)
+    following = shlex.join(["karat", "compare", *results, "--testset", testset]) if len(results) > 1 else ""
+    _show(report, output, export or [], following, as_json=as_json, quiet=quiet, verbose=verbose)
 
 
-def show(
-    report: object, output: str | None, export: list[str] | None, *, as_json: bool, quiet: bool, verbose: bool
+def _show(
+    report: Report, output: str | None, export: list[str], following: str, *, as_json: bool, quiet: bool, verbose: bool
 ) -> None:
-    """Print a report, write what was asked for, and exit with 5 when rows failed."""
+    """Print a report and what to do next, write what was asked for, and exit with 5 when rows failed."""
     from karat.core.errors import UsageError
-    from karat.experiment.report import Report
 
-    assert isinstance(report, Report)
     if export and not output:
         raise UsageError("--export needs a folder to write into: add -o out/.")
-    written = report.save(output, export=export or (), command=shlex.join(["karat", *sys.argv[1:]])) if output else []
+    written = report.save(output, export=export, command=shlex.join(["karat", *sys.argv[1:]])) if output else []
     if as_json:
         typer.echo(report.to_json())
     else:
         report.print(quiet=quiet, verbose=verbose)
+        if following and not quiet:
+            typer.echo(f"\nNext, which differences are significant: {following}")
         for path in written:
             typer.echo(f"wrote {path}", err=True)
     if report.n_failed:
-        sys.stdout.flush()
-        raise typer.Exit(5)
+        leave(FAILED)

@@ -1,37 +1,93 @@
-"""karat show: what a run found."""
+"""karat show: the runs there are, what one found, one question of it, and its report in a file."""
 
 from __future__ import annotations
 
-import sys
+from functools import partial
 from typing import Annotated
 
 import typer
 
-from karat.cli._options import Debug, Json, Quiet, Run, RunsDir, Verbose
+from karat.cli._options import Debug, Json, Quiet, RunsDir, Verbose, refuse
+from karat.cli._output import counted_on_terminal, print_json, show, show_document
+
+OF_A_RUN = "is about one run. Name it: karat show LAST."
 
 
 def command(
-    run: Run = "LAST",
-    runs_dir: RunsDir = "runs",
+    run: Annotated[
+        str | None, typer.Argument(help="LAST, a run's name, or the beginning of its id; all are listed unless given.")
+    ] = None,
+    question: Annotated[
+        str | None, typer.Argument(help="The id of a question: what each system found for it, and why it failed.")
+    ] = None,
+    output: Annotated[
+        str | None,
+        typer.Option(
+            "-o", "--output",
+            help="Write the run's report: a file (.html .md .tex .csv .json .txt .parquet) or a folder for all.",
+        ),
+    ] = None,
+    system: Annotated[
+        list[str] | None, typer.Option("--system", help="Of a question: show this system's hits. Repeatable.")
+    ] = None,
     scores: Annotated[bool, typer.Option("--scores", help="Show every measure, as `karat score` does.")] = False,
+    most: Annotated[
+        int | None, typer.Option("-n", help="How many of the latest runs to list: 20; 0 lists all.")
+    ] = None,
+    runs_dir: RunsDir = "runs",
     as_json: Json = False,
     quiet: Quiet = False,
     verbose: Verbose = False,
     debug: Debug = False,
-) -> None:
-    """Show what a run found: the choice, what does not differ from it, failures, and what to do next."""
+) -> None:  # fmt: skip
+    """List runs; show one run, or one question of it; write its report to a file.
+
+    The list gives the best system of each run, and the change of its mean against the run before on the same test set.
+    A report is made from what is stored: nothing is searched or scored again. Exit codes: 0 done, 2 bad input.
+    """
     from karat.experiment.store import find_run
     from karat.report import objects
     from karat.report.build import evaluation
     from karat.report.build import study as studied
-    from karat.report.render import console
     from karat.results.serial import load_study
 
+    if run is None:
+        refuse({"output": output, "scores": scores, "system": system or None}, OF_A_RUN)
+        _list(runs_dir, 20 if most is None else most, as_json)
+        return
     folder = find_run(runs_dir, run)
-    study = load_study(folder.path)
-    if as_json:
-        typer.echo(objects.study(study, str(folder.path)))
-    elif scores:
-        console.show(evaluation.document(study.evaluation), sys.stdout, quiet=quiet, verbose=verbose)
+    study, place = load_study(folder.path), str(folder.path)
+    refuse({"n": most}, "is about the list of runs: karat show -n 5.")
+    if question is not None:
+        from karat.report.build.question import question_document
+
+        refuse({"output": output, "scores": scores}, "is about the whole run. Leave the question out.")
+        chosen = partial(question_document, question=question, systems=system or ())
+        as_object = partial(objects.question, question=question, systems=system or ())
+        show(study, chosen, as_object, as_json=as_json, quiet=quiet, verbose=verbose)
+        return
+    refuse({"system": system or None}, "is about one question: karat show RUN QUESTION --system NAME.")
+    if output is not None:
+        from karat.core.text.words import plural
+        from karat.experiment.outputs import write_report
+
+        progress = counted_on_terminal(quiet)
+        written = write_report(study, output, progress)
+        progress("", 0, 0)
+        typer.echo(f"wrote {output}" + (f": {plural(len(written), 'file')}" if len(written) > 1 else ""), err=True)
+    elif scores and not as_json:
+        show_document(evaluation.document(study.evaluation), quiet=quiet, verbose=verbose)
     else:
-        console.show(studied.document(study, str(folder.path)), sys.stdout, quiet=quiet, verbose=verbose)
+        document, as_object = partial(studied.document, place=place), partial(objects.study, place=place)
+        show(study, document, as_object, as_json=as_json, quiet=quiet, verbose=verbose)
+
+
+def _list(runs_dir: str, most: int, as_json: bool) -> None:
+    from karat.experiment.store import runs_in
+    from karat.report.build.runs import runs_document
+
+    runs = [{"run": run.id, **run.manifest, "status": run.state} for run in runs_in(runs_dir)]
+    if as_json:
+        print_json(runs[-most:] if most else runs)
+    else:
+        show_document(runs_document(runs, str(runs_dir), most=most))

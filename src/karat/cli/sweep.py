@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import sys
 from typing import Annotated
 
 import typer
@@ -18,14 +17,16 @@ from karat.cli._options import (
     Rewrite,
     Verbose,
     columns_of,
-    counted_on_terminal,
     with_hosts,
 )
+from karat.cli._output import counted_on_terminal, show
 
 
 @with_hosts
 def command(
-    testset: Annotated[str | None, typer.Argument(help="Questions with gold: any format of docs/formats.md.")] = None,
+    testset: Annotated[
+        str | None, typer.Argument(help="Questions with gold: CSV, TSV, JSON, JSONL, Parquet, qrels, SQuAD, BEIR ...")
+    ] = None,
     source: Annotated[
         list[str] | None,
         typer.Argument(metavar="INDEX", help="An index; with --chunk or --embedder the documents to index."),
@@ -39,8 +40,10 @@ def command(
         str, typer.Option("--normalise", help="Of a weighted fusion: max, minmax, zscore, none.")
     ] = "max",
     rrf_k: Annotated[str, typer.Option("--rrf-k", help="Constants of rrf.")] = "60",
-    depth: Annotated[str, typer.Option("--depth", help="Candidates that each engine gives.")] = "100",
-    legs: Annotated[str, typer.Option("--legs", help="What is fused, dense first for --alpha.")] = "dense,bm25",
+    depth: Annotated[str, typer.Option("--depth", help="Candidates that each engine returns.")] = "100",
+    legs: Annotated[
+        str, typer.Option("--legs", help="Engines that are fused, dense first for --alpha.")
+    ] = "dense,bm25",
     engines: Annotated[
         str, typer.Option("--engines", help="Engines of the index to score alone, beside the fusions.")
     ] = "",
@@ -85,9 +88,9 @@ def command(
     verbose: Verbose = False,
     debug: Debug = False,
 ) -> None:
-    """Score every combination of alpha, fusion, normalisation, depth and cut-off, and choose with care.
+    """Score every combination of fusion, alpha, depth and cut-off, and choose one.
 
-    Without arguments karat.yaml says what to sweep. Each leg is searched once; the rest happens in memory. The best
+    Without arguments karat.yaml says what to sweep. Each engine is searched once. The best
     configuration at a cut-off is printed with its interval and with those that do not differ significantly from it.
     """
     from karat.core.errors import UsageError
@@ -97,9 +100,7 @@ def command(
     from karat.experiment.sweep.grid import Grid
     from karat.report import objects
     from karat.report.build.sweep import document
-    from karat.report.render import console
     from karat.systems.index import check_order
-    from karat.systems.retrieval import check_pages
 
     grid = Grid.of(
         alpha=alpha, k=k, fusion=fusion, normalise=normalise, rrf_k=rrf_k, depth=depth, legs=legs, engines=engines,
@@ -116,16 +117,16 @@ def command(
         check_order(testset, source[0])
         swept = sweep(
             testset, source[0] if len(source) == 1 else source, grid, measures=measure, main=main, dialect=dialect,
-            match=None if match == "auto" else match, page_offset=page_offset, pages=check_pages(pages),
-            columns=columns_of(map_), work=work, allow_zero_overlap=allow_zero_overlap, progress=progress,
+            matching={
+                "match": None if match == "auto" else match, "page_offset": page_offset, "pages": pages,
+                "allow_zero_overlap": allow_zero_overlap,
+            },
+            columns=columns_of(map_), work=work, progress=progress,
         )  # fmt: skip
     progress("choosing", 0, 1)
     view = swept.view(by=by, seed=seed)
     progress("", 0, 0)
     written = swept.save(output, view) if output else []
-    if as_json:
-        typer.echo(objects.sweep(view))
-        return
-    console.show(document(view), sys.stdout, quiet=quiet, verbose=verbose)
-    for path in written:
+    show(view, document, objects.sweep, as_json=as_json, quiet=quiet, verbose=verbose)
+    for path in () if as_json else written:
         typer.echo(f"wrote {path}", err=True)

@@ -178,7 +178,7 @@ def load(name: str) -> MeasureSpec:
     function = load_named(name, "measure")
     spec = find_measure(function)
     if spec is None:
-        raise UsageError(f"{name!r} is not a measure. See docs/adding-a-measure.md.")
+        raise UsageError(f"{name!r} is not a measure. See docs/extend/README.md.")
     clash = (
         spec.name
         if not spec.name.isascii() or key_of(spec.name) not in MEASURES

@@ -9,6 +9,7 @@ import inspect
 import typing
 from collections.abc import Callable, Mapping
 from dataclasses import KW_ONLY, dataclass, field, replace
+from functools import cached_property
 from types import ModuleType, SimpleNamespace
 from typing import Any, Literal, TypeVar
 
@@ -135,13 +136,13 @@ class Measure:
     def __post_init__(self) -> None:
         object.__setattr__(self, "name", self._spell())
 
-    @property
+    @cached_property
     def params(self) -> dict[str, Any]:
         """Every keyword of the function with the value it will get."""
         chosen = dict(self.given)
         return {p.name: chosen.get(p.name, p.default) for p in self.spec.params}
 
-    @property
+    @cached_property
     def rel(self) -> int | None:
         return dict(self.given).get("rel")
 
@@ -181,7 +182,7 @@ class Measure:
             return self
         return replace(self, given=(*self.given, ("norm", norm)))
 
-    @property
+    @cached_property
     def bounds(self) -> Bounds:
         """The least and greatest value this measure can take."""
         bounds = self.spec.bounds

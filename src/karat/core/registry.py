@@ -125,7 +125,7 @@ class Registry(Generic[T]):
         if found is None:
             raise KaratError(
                 f"the plug-in {plugin.value} is no {self.kind}: found {type(loaded).__name__}. "
-                f"See docs/{_page(self.kind)}."
+                "See docs/extend/README.md."
             )
         built_in = {key_of(name) for key in self._built_in() for name in _names(self.get(key))}
         for name in (plugin.name, *_names(found)):
@@ -145,11 +145,6 @@ class Registry(Generic[T]):
 
     def __iter__(self) -> Iterator[T]:
         return (self.get(key) for key in self.keys())
-
-
-def _page(kind: str) -> str:
-    """The page of the documentation that says how to write one."""
-    return "adding-an-engine.md" if kind in ("engine", "store", "embedder") else f"adding-a-{kind}.md"
 
 
 def _names(entry: Any) -> tuple[str, ...]:

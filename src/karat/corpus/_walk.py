@@ -130,7 +130,7 @@ class CorpusWalk:
             if error.errno == errno.ELOOP:
                 self._add_problem(path, "loop", "is a link that leads to itself.", "Remove it.")
             elif path.is_symlink():
-                self._add_problem(path, "unreadable", "is a link to a file that does not exist.", "Remove or mend it.")
+                self._add_problem(path, "unreadable", "is a link to a file that does not exist.", "Remove or fix it.")
             else:
                 self._unlisted(path, error)
             return

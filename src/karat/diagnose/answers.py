@@ -23,6 +23,7 @@ from typing import TYPE_CHECKING, Literal, get_args
 import numpy as np
 
 from karat.diagnose.failures import GOOD_ANSWER, ORDER, Attribution, within
+from karat.results.decisions import QUALITY, SUPPORT
 from karat.results.study import Failure, FailureCount
 
 if TYPE_CHECKING:
@@ -37,10 +38,8 @@ AnswerLabel = Literal["cut_by_budget", "refused", "unsupported", "wrong_answer"]
 LABELS: tuple[str, ...] = get_args(AnswerLabel)
 SUPPORTED = 0.5
 """The share of what an answer says, in claims, sentences or words, that its contexts must hold."""
-QUALITY = ("Correctness", "TokenF1")
 UNSCORED = "answers"
 """What there would be to gain in where no measure says how good answers are."""
-SUPPORT = ("Faithfulness", "SentenceSupport", "SupportDensity")
 
 
 @dataclass(frozen=True)

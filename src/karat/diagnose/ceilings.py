@@ -17,7 +17,8 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from karat.results.checkup import Ceiling
+from karat.diagnose.contradictions import harmonic
+from karat.results.testset_check import Ceiling
 
 if TYPE_CHECKING:
     from karat.core.judged import Ints
@@ -233,7 +234,7 @@ def _values(
     slots = sorted((*gains, *filled), reverse=True)
     missed = len(left) + len(loose) + len(singles) - len(filled)
     precision, recall = len(slots) / k, (total - missed) / total
-    f1 = 2 * precision * recall / (precision + recall) if precision + recall else 0.0
+    f1 = harmonic(precision, recall)
     ideal = sorted((*gains, *left, *singles, *loose), reverse=True)[:k]
     return precision, recall, f1, _dcg(slots) / _dcg(ideal)  # as if slots could be sorted: never less than they allow
 
@@ -251,7 +252,7 @@ def _bounds(total: int, never: int, largest: int, cuts: tuple[int, ...]) -> dict
     best: dict[tuple[str, int], Best] = {}
     for k in cuts:
         precision, recall = min(k, reachable) / k, min(k * largest, reachable) / total
-        f1 = 2 * precision * recall / (precision + recall) if precision + recall else 0.0
-        for name, value in zip(MEASURES, (precision, recall, f1, 1.0), strict=True):
+        highest = (precision, recall, harmonic(precision, recall), 1.0)
+        for name, value in zip(MEASURES, highest, strict=True):
             best[name, k] = Best(value, exact=False)
     return best

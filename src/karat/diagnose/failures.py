@@ -17,6 +17,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
+from functools import partial
 from typing import TYPE_CHECKING, Literal
 
 import numpy as np
@@ -27,7 +28,6 @@ if TYPE_CHECKING:
     from karat.core.docs import Problem
     from karat.core.judged import Ints
     from karat.core.ranked import Ranked
-    from karat.core.types import TestSet
     from karat.match import Resolution
 
 Deep = Callable[[str, int], "Ranked"]
@@ -40,18 +40,6 @@ ORDER: tuple[FailureLabel, ...] = (
 )  # fmt: skip
 GOOD_ANSWER = 0.5
 _UNKNOWN = ("unknown file", "unknown address", "unknown id")
-
-
-@dataclass(frozen=True)
-class Lost:
-    """A relevant unit that a question's first k hits do not hold."""
-
-    question: int
-    label: FailureLabel
-    detail: str
-    leg: str | None = None
-    rank: int | None = None
-    depth: int | None = None
 
 
 @dataclass(frozen=True)
@@ -77,12 +65,18 @@ def attribute(
 
     `deep` tells how deep an engine would have to look; `skipped` are questions without a result of their own.
     """
+    losses = _Losses(
+        system=system, resolution=resolution, ranked=ranked, k=k, legs=legs or {}, problems=problems, deep=deep
+    )
     lost = [
-        _lost(unit, resolution, ranked, k, legs or {}, problems, deep)
+        (int(resolution.units.question[unit]), losses.of(unit))
         for unit in np.flatnonzero(resolution.relevant).tolist()
         if int(resolution.units.question[unit]) not in skipped and not within(resolution, unit, ranked, k)
     ]
-    failures = _by_question(system, resolution.testset, lost)
+    worst: dict[int, Failure] = {}
+    for question, failure in sorted(lost, key=lambda pair: (pair[0], ORDER.index(pair[1].label))):
+        worst.setdefault(question, failure)
+    failures = tuple(worst.values())
     return Attribution(failures, _counted(failures, system, resolution, lost, skipped))
 
 
@@ -97,83 +91,68 @@ def _rank(ranked: Ranked, question: int, rows: Ints) -> int | None:
     return int(places[0]) + 1 if len(places) else None
 
 
-def _lost(
-    unit: int,
-    resolution: Resolution,
-    ranked: Ranked,
-    k: int,
-    legs: Mapping[str, Ranked],
-    problems: Sequence[Problem],
-    deep: Deep | None,
-) -> Lost:
-    question, holders = int(resolution.units.question[unit]), resolution.holders[unit]
-    if not len(holders):
-        return _not_held(unit, question, resolution, problems)
-    rank = _rank(ranked, question, holders)
-    ranks = {name: place for name, leg in legs.items() if (place := _rank(leg, question, holders)) is not None}
-    if rank is None and not ranks:
-        return _not_found(question, holders, ranked, legs, deep)
-    near = {name: place for name, place in ranks.items() if place <= k}
-    if near:
-        leg = min(near, key=lambda name: (near[name], name))
-        where = f"rank {rank}" if rank is not None else "no place"
-        return Lost(question, "lost_in_fusion", f"{leg} has it at rank {near[leg]}, the result at {where}.", leg, rank)
-    best = min([place for place in (rank, *ranks.values()) if place is not None])
-    return Lost(question, "below_k", f"it stands at rank {rank if rank is not None else best}, below {k}.", rank=rank)
+@dataclass(frozen=True, kw_only=True)
+class _Losses:
+    """All that tells how a unit was lost: what holds it, what was found of that and by which engine."""
 
+    system: str
+    resolution: Resolution
+    ranked: Ranked
+    k: int
+    legs: Mapping[str, Ranked]
+    problems: Sequence[Problem]
+    deep: Deep | None
 
-def _not_held(unit: int, question: int, resolution: Resolution, problems: Sequence[Problem]) -> Lost:
-    gold, qid = resolution.units.gold[unit], resolution.testset.ids[question]
-    known = next((u for u in resolution.unresolved if u.question == qid and u.gold == gold), None)
-    named = {name for name in (gold.doc, gold.url, gold.id) if name}
-    unread = next((p for p in problems if p.fatal and any(p.place.endswith(name) for name in named)), None)
-    if unread is not None:
-        return Lost(question, "gold_not_indexed", f"{unread.place} was not read: {unread.reason}")
-    why = known.why if known is not None else "no chunk holds it."
-    missing = known is not None and known.reason in _UNKNOWN
-    return Lost(question, "gold_not_in_corpus" if missing else "gold_not_indexed", why)
+    def of(self, unit: int) -> Failure:
+        """The failure of a unit's question that this unit is to blame for."""
+        question, holders = int(self.resolution.units.question[unit]), self.resolution.holders[unit]
+        failure = partial(Failure, self.system, self.resolution.testset.ids[question])
+        if not len(holders):
+            return self._not_held(failure, unit, question)
+        rank = _rank(self.ranked, question, holders)
+        ranks = {name: place for name, leg in self.legs.items() if (place := _rank(leg, question, holders)) is not None}
+        if rank is None and not ranks:
+            return self._not_found(failure, question, holders)
+        near = {name: place for name, place in ranks.items() if place <= self.k}
+        if near:
+            leg = min(near, key=lambda name: (near[name], name))
+            where = f"rank {rank}" if rank is not None else "no place"
+            detail = f"{leg} has it at rank {near[leg]}, the result at {where}."
+            return failure("lost_in_fusion", detail=detail, leg=leg, rank=rank)
+        place = rank if rank is not None else min(ranks.values())
+        return failure("below_k", detail=f"it stands at rank {place}, below {self.k}.", rank=rank)
 
+    def _not_held(self, failure: Callable[..., Failure], unit: int, question: int) -> Failure:
+        gold, qid = self.resolution.units.gold[unit], self.resolution.testset.ids[question]
+        known = next((u for u in self.resolution.unresolved if u.question == qid and u.gold == gold), None)
+        named = {name for name in (gold.doc, gold.url, gold.id) if name}
+        unread = next((p for p in self.problems if p.fatal and any(p.place.endswith(name) for name in named)), None)
+        if unread is not None:
+            return failure("gold_not_indexed", detail=f"{unread.place} was not read: {unread.reason}")
+        why = known.why if known is not None else "no chunk holds it."
+        missing = known is not None and known.reason in _UNKNOWN
+        return failure("gold_not_in_corpus" if missing else "gold_not_indexed", detail=why)
 
-def _not_found(question: int, holders: Ints, ranked: Ranked, legs: Mapping[str, Ranked], deep: Deep | None) -> Lost:
-    pool = max((len(leg.of(question)[0]) for leg in legs.values()), default=len(ranked.of(question)[0]))
-    depths: dict[str, int] = {}
-    for name in legs if deep is not None else ():
-        assert deep is not None
-        place = _rank(deep(name, question), 0, holders)
-        if place is not None:
-            depths[name] = place
-    if not depths:
-        beyond = ", at no depth" if deep is not None and legs else ""
-        return Lost(question, "not_in_pool", f"it is not among the {pool:,} hits{beyond}.")
-    leg = min(depths, key=lambda name: (depths[name], name))
-    return Lost(
-        question, "not_in_pool", f"it is not among the {pool:,} hits; {leg} has it at rank {depths[leg]:,}.", leg,
-        depth=depths[leg],
-    )  # fmt: skip
-
-
-def _by_question(system: str, testset: TestSet, lost: Sequence[Lost]) -> tuple[Failure, ...]:
-    worst: dict[int, Lost] = {}
-    for one in lost:
-        held = worst.get(one.question)
-        if held is None or ORDER.index(one.label) < ORDER.index(held.label):
-            worst[one.question] = one
-    return tuple(
-        Failure(
-            system=system,
-            question=testset.ids[q],
-            label=one.label,
-            detail=one.detail,
-            leg=one.leg,
-            rank=one.rank,
-            depth=one.depth,
-        )
-        for q, one in sorted(worst.items())
-    )
+    def _not_found(self, failure: Callable[..., Failure], question: int, holders: Ints) -> Failure:
+        lists = list(self.legs.values()) or [self.ranked]
+        missing = f"it is not among the {max(len(ranked.of(question)[0]) for ranked in lists):,} hits"
+        if self.deep is None or not self.legs:
+            return failure("not_in_pool", detail=f"{missing}.")
+        places = {name: _rank(self.deep(name, question), 0, holders) for name in self.legs}
+        depths = {name: place for name, place in places.items() if place is not None}
+        if not depths:
+            return failure("not_in_pool", detail=f"{missing}, at no depth.")
+        leg = min(depths, key=lambda name: (depths[name], name))
+        detail = f"{missing}; {leg} has it at rank {depths[leg]:,}."
+        return failure("not_in_pool", detail=detail, leg=leg, depth=depths[leg])
 
 
 def _counted(
-    failures: Sequence[Failure], system: str, resolution: Resolution, lost: Sequence[Lost], skipped: Sequence[int]
+    failures: Sequence[Failure],
+    system: str,
+    resolution: Resolution,
+    lost: Sequence[tuple[int, Failure]],
+    skipped: Sequence[int],
 ) -> tuple[FailureCount, ...]:
     """Questions by label, and the recall that the units lost in each way stand for."""
     of = resolution.units.question[resolution.relevant]
@@ -182,7 +161,7 @@ def _counted(
     scored = int((wanted > 0).sum())
     counts = []
     for label in ORDER:
-        gain = sum(1 / wanted[one.question] for one in lost if one.label == label) / scored if scored else 0.0
+        gain = sum(1 / wanted[question] for question, failure in lost if failure.label == label) / max(scored, 1)
         questions = tuple(failure.question for failure in failures if failure.label == label)
         if questions or gain:
             counts.append(FailureCount(system, label, questions=questions, gain=float(gain)))

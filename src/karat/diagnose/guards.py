@@ -1,37 +1,40 @@
 """Guards: no impossible table leaves the program unmarked.
 
-Each guard looks for one thing and yields the notes that say what it found; none means all is well.
-`check` runs all of them over an evaluation, `check_table` those that need nothing but a table of means.
+Each guard looks for one thing and yields the notes that say what it found; none means all is well. Tables that others
+printed are `verify`'s.
 """
 
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from contextlib import suppress
 from dataclasses import dataclass, field
+from functools import partial
 from typing import TYPE_CHECKING
 
-from karat.core.errors import UsageError
-from karat.core.language import parse
+import numpy as np
+
+from karat.core.scores import Status
 from karat.core.text.words import in_words, names, percent, plural
-from karat.diagnose import _tables as tables
-from karat.diagnose._tables import warn
+from karat.diagnose.contradictions import SLACK, contradictions
 from karat.results.evaluation import Matching, Note, Summary
 
 if TYPE_CHECKING:
-    import numpy as np
     from numpy.typing import NDArray
 
+    from karat.core.measure import Measure
     from karat.core.scores import Scores
-    from karat.diagnose._tables import ByName, Table
+
+    Table = dict[str, dict[Measure, float]]  # system -> measure -> mean
+    ByName = Mapping[str, Measure]
 
 LOW_MATCH = 0.10  # share of gold matched below which ids deserve a look
 EMPTY_ANSWERS = 0.05  # share of empty answers worth a warning
 UNJUDGED_APART = 0.10  # difference in unjudged hits that tilts a comparison
 JUDGED_LEAST = 0.80
+COUNTS_REPEATS = {"healthcare", "liverag"}  # dialects
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, kw_only=True)
 class Facts:
     """What the guards need beside scores: counted where runs and test set met. All keyed by system.
 
@@ -73,8 +76,8 @@ def check(
         *strange_hits(matching),
         *questions_apart(facts, len(scores.questions)),
         *failed_rows(scores),
-        *tables.values_in_range(scores, facts.dialect, facts.repeats),
-        *tables.contradicting(table, counted),
+        *values_in_range(scores, facts.dialect, facts.repeats),
+        *contradicting(table, counted),
         *equal_n(whole),
         *depths_apart(facts.depth, by_name),
         *missing_answers(facts, len(scores.questions)),
@@ -84,34 +87,9 @@ def check(
     )
 
 
-def check_table(
-    rows: Mapping[str, Mapping[str, float | None]],
-    n: Mapping[str, int] | None = None,
-    *,
-    k: int | None = None,
-    place: str | None = None,
-    slack: float = tables.SLACK,
-) -> tuple[Note, ...]:
-    """The guards that a bare table of means allows: system -> {measure name: mean}, as read from a file.
-
-    `n` is the number of questions behind each row and `k` what a literal k in a name stands for, where known; `slack`
-    is how far rounding may have moved each mean. A column that names no registered measure is left alone.
-    """
-    table: Table = {}
-    for system, row in rows.items():
-        table[system] = {}
-        for name, value in row.items():
-            if value is None:
-                continue
-            with suppress(UsageError):
-                table[system][parse(name, k=k)] = float(value)
-    notes = (
-        *tables.means_in_range(table, slack=slack),
-        *tables.contradicting(table, slack=slack),
-        *tables.all_zero(table),
-        *(_unequal("the table", {s: c for s, c in n.items() if s in rows}) if n else ()),
-    )
-    return notes if place is None else tuple(warn(str(note.guard), f"{place}: {note.text}") for note in notes)
+def warn(guard: str, text: str) -> Note:
+    """A note of a guard that fired."""
+    return Note("warning", text, guard)
 
 
 def no_overlap(table: Table, matching: Matching | None, facts: Facts) -> Iterator[Note]:
@@ -174,7 +152,7 @@ def unheld_gold(matching: Matching | None) -> Iterator[Note]:
     missing, units = matching.unheld
     text = (
         f"no chunk of the index holds {missing:,} of {plural(units, 'gold unit')}: no system can find them, and they "
-        "count as missed. `karat check` says why and what to do."
+        "count as missed. `karat testset check` says why and what to do."
     )
     yield warn("gold not in the index", text)
 
@@ -220,10 +198,6 @@ def questions_apart(facts: Facts, asked: int) -> Iterator[Note]:
 
 def failed_rows(scores: Scores) -> Iterator[Note]:
     """Questions without a value because something broke, and why."""
-    import numpy as np
-
-    from karat.core.scores import Status
-
     for i, system in enumerate(scores.systems):
         failed = scores.status[i] == Status.failed
         questions = np.flatnonzero(failed.any(axis=1))
@@ -236,8 +210,6 @@ def failed_rows(scores: Scores) -> Iterator[Note]:
 
 def _failed_in(scores: Scores, status: NDArray[np.uint8]) -> str:
     """Which means lack the questions that failed, questions x measures: an answer may fail where its hits stand."""
-    from karat.core.scores import Status
-
     partly = (status == Status.ok).any(axis=1)
     if not partly.any():
         return "failed and are in no mean"
@@ -246,6 +218,46 @@ def _failed_in(scores: Scores, status: NDArray[np.uint8]) -> str:
     wholly = len(partly) - int(partly.sum())
     also = f", {wholly:,} of them in no mean at all" if wholly else ""
     return f"failed in {names(lost)} and are not in those means{also}"
+
+
+def values_in_range(scores: Scores, dialect: str = "karat", repeats: str = "once") -> Iterator[Note]:
+    """Every value of every question within its measure's declared range."""
+    for m, measure in enumerate(scores.measures):
+        least, most = measure.bounds
+        values = scores.values[:, :, m]
+        inside = np.isfinite(values) & (values >= least - SLACK) & (values <= most + SLACK)
+        outside = (scores.status[:, :, m] == Status.ok) & ~inside
+        for system in np.flatnonzero(outside.any(axis=1)):
+            first = int(outside[system].argmax())
+            value = float(values[system, first])
+            text = (
+                f"{scores.systems[system]}: {measure.name} leaves its range [{least:g}, {most:g}] on "
+                f"{plural(int(outside[system].sum()), 'question')} (first: {scores.questions[first]} with "
+                f"{f'{value:.4f}' if np.isfinite(value) else 'no finite number'})"
+            )
+            yield warn("value out of range", text + (_why_above(dialect, repeats) if value > most else "") + ".")
+
+
+def _why_above(dialect: str, repeats: str) -> str:
+    if repeats == "count":
+        return ": with repeats=count a unit retrieved twice is credited twice, so the score passes what is possible"
+    if dialect in COUNTS_REPEATS:
+        return f": the dialect {dialect} credits a unit each time it is retrieved, so the score passes what is possible"
+    return ""
+
+
+def contradicting(table: Table, counted: Mapping[tuple[str, str], int]) -> tuple[Note, ...]:
+    """The contradictions of every system of a table; `counted` has the n of a system and a measure's name."""
+    return tuple(
+        warn(one.guard, f"{system}: {one.text}")
+        for system, row in table.items()
+        for one in contradictions(row, same_n=partial(_same_n, counted, system))
+    )
+
+
+def _same_n(counted: Mapping[tuple[str, str], int], system: str, *measures: Measure) -> bool:
+    """Whether means can be set against each other: over the same number of questions."""
+    return len({counted.get((system, m.name)) for m in measures}) == 1
 
 
 def equal_n(whole: Iterable[Summary]) -> tuple[Note, ...]:
@@ -267,7 +279,7 @@ def _unequal(what: str, counts: Mapping[str, int]) -> Iterator[Note]:
     yield warn("equal n", f"{what}: systems are compared over different numbers of questions ({listed}).")
 
 
-def depths_apart(depth: Mapping[str, int], by_name: tables.ByName) -> Iterator[Note]:
+def depths_apart(depth: Mapping[str, int], by_name: ByName) -> Iterator[Note]:
     """Lists of different lengths compared beyond the end of the shorter ones."""
     shortest, longest = min(depth.values(), default=0), max(depth.values(), default=0)
     beyond = [name for name, m in by_name.items() if m.k is not None and shortest < m.k and m.spec.stage == "retrieval"]

@@ -1,17 +1,19 @@
-"""From runs and a test set to AnswerTable."""
+"""Answers of runs beside the references of a test set, and the pairs that have none."""
 
 from __future__ import annotations
 
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING
 
 from karat.core.answered import AnswerTable
 from karat.core.models import Models
 from karat.core.ranked import ranking
+from karat.core.text import drop_blocks
 
 if TYPE_CHECKING:
     from karat.core.run import Run
     from karat.core.types import Answer, TestSet
+    from karat.measures.compute import Unscored
 
 
 def answered_of(
@@ -32,7 +34,7 @@ def answered_of(
         texts=[q.text for q in questions] * len(runs),
         answers=[answer.text if answer is not None else None for answer in answers],
         references=[() if q.id in run.unasked else q.answers for run in runs for q in questions],
-        contexts=[found for of_run in contexts for found in of_run],
+        contexts=[texts for of_run in contexts for texts in of_run],
         answerable=[q.answerable for q in questions] * len(runs),
         models=models or Models(),
     )
@@ -42,19 +44,13 @@ def contexts_of(run: Run, questions: Sequence[str]) -> list[tuple[str, ...] | No
     """What the answer to each question was made from: what it says it used, else what was retrieved for it."""
     texts = retrieved_texts(run)
     named = _named_texts(run) if any(a.used is not None for a in run.answers.values()) else {}
-    used = ((qid, run.answers.get(qid)) for qid in questions)
-    found = ((qid, _used(answer, named) if answer is not None else None) for qid, answer in used)
-    return [texts.get(qid) if given is None else given for qid, given in found]
+    used = {qid: _used(run.answers[qid], named) for qid in questions if qid in run.answers}
+    return [texts.get(qid) if used.get(qid) is None else used[qid] for qid in questions]
 
 
 def unanswered(run: Run) -> dict[str, str]:
     """Questions whose answer alone failed, with the reason."""
     return {qid: answer.error for qid, answer in run.answers.items() if answer.error is not None}
-
-
-def unanswered_of(testset: TestSet, runs: Sequence[Run]) -> dict[int, str]:
-    """Pairs whose answer alone failed, with the reason."""
-    return by_pair(testset, [unanswered(run) for run in runs])
 
 
 def missing_of(testset: TestSet, run: Run) -> list[str]:
@@ -66,24 +62,34 @@ def missing_of(testset: TestSet, run: Run) -> list[str]:
     return [qid for qid in testset.ids if qid not in answered and qid not in elsewhere]
 
 
-def missing_pairs(testset: TestSet, runs: Sequence[Run]) -> Collection[int]:
-    """Pairs whose answer is missing."""
-    return by_pair(testset, [dict.fromkeys(missing_of(testset, run), "") for run in runs]).keys()
+def answers_given(testset: TestSet, run: Run) -> list[tuple[str, bool]]:
+    """What a system said to each question that has an answer, without code and thoughts, and whether it has one."""
+    lost = {*run.failed, *run.unasked, *unanswered(run), *missing_of(testset, run)}
+    return [
+        (drop_blocks(run.answers[q.id].text or "").strip(), q.answerable) for q in testset.questions if q.id not in lost
+    ]
 
 
-def unasked_of(testset: TestSet, runs: Sequence[Run]) -> dict[int, str]:
-    """Pairs whose answer nobody asked for, with the reason."""
-    return by_pair(testset, [run.unasked for run in runs])
+def unscored_pairs(testset: TestSet, runs: Sequence[Run]) -> Unscored:
+    """Pairs of system and question without a result or an answer, with the reasons."""
+    from karat.measures.compute import Unscored
+
+    return Unscored(
+        failed=_by_pair(testset, [run.failed for run in runs]),
+        unanswered=_by_pair(testset, [unanswered(run) for run in runs]),
+        unasked=_by_pair(testset, [run.unasked for run in runs]),
+        missing=_by_pair(testset, [dict.fromkeys(missing_of(testset, run), "") for run in runs]),
+    )
 
 
-def by_pair(testset: TestSet, reasons: Sequence[Mapping[str, str]]) -> dict[int, str]:
+def _by_pair(testset: TestSet, reasons: Sequence[Mapping[str, str]]) -> dict[int, str]:
     """Reasons of each system by question, as reasons by pair; questions that the test set has not are left aside."""
-    index = {qid: q for q, qid in enumerate(testset.ids)}
+    number_of = {qid: q for q, qid in enumerate(testset.ids)}
     return {
-        s * len(index) + index[qid]: reason
-        for s, found in enumerate(reasons)
-        for qid, reason in found.items()
-        if qid in index
+        s * len(number_of) + number_of[qid]: reason
+        for s, of_run in enumerate(reasons)
+        for qid, reason in of_run.items()
+        if qid in number_of
     }
 
 
@@ -91,8 +97,8 @@ def _used(answer: Answer, named: Mapping[tuple[str, str], str]) -> tuple[str, ..
     """The texts that an answer says it used: as given, or those of the hits it names; None where they are not known."""
     if answer.contexts is not None or answer.used is None:
         return answer.contexts
-    found = [named.get((answer.question, name)) for name in answer.used]
-    return None if any(text is None for text in found) else tuple(text for text in found if text is not None)
+    texts = [named.get((answer.question, name)) for name in answer.used]
+    return None if None in texts else tuple(text for text in texts if text is not None)
 
 
 def _named_texts(run: Run) -> dict[tuple[str, str], str]:
@@ -112,9 +118,8 @@ def retrieved_texts(run: Run) -> dict[str, tuple[str, ...]]:
     if texts is None:
         return {}
     order = ranking(run).tolist()
-    found = {}
-    for q, qid in enumerate(run.question_ids):
-        held = [texts[i] for i in order[run.offsets[q] : run.offsets[q + 1]]]
-        if any(t is not None for t in held):
-            found[qid] = tuple(t for t in held if t is not None)
-    return found
+    by_question = {
+        qid: tuple(texts[i] for i in order[run.offsets[q] : run.offsets[q + 1]] if texts[i] is not None)
+        for q, qid in enumerate(run.question_ids)
+    }
+    return {qid: known for qid, known in by_question.items() if known}

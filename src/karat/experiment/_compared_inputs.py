@@ -23,6 +23,7 @@ if TYPE_CHECKING:
 
     from karat.core.measure import Measure
     from karat.core.types import TestSet
+    from karat.experiment.settings import MatchSettings
     from karat.experiment.store import RunFolder
     from karat.results.comparison import ScoreTable
     from karat.results.evaluation import Evaluation, Matching
@@ -31,18 +32,40 @@ if TYPE_CHECKING:
 Repeats = Mapping[int, Sequence[float | None]]
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, kw_only=True)
 class ScoredSystem:
-    """One system: by measure, a value and a status for each of its questions."""
+    """One system: a value and a status for each of its questions and measures."""
 
     name: str
     questions: tuple[str, ...]
-    values: Mapping[str, NDArray[np.float64]]
-    status: Mapping[str, NDArray[np.uint8]]
+    measures: tuple[str, ...]
+    values: NDArray[np.float64]  # questions x measures
+    status: NDArray[np.uint8]
     repeats: Mapping[str, Repeats] = field(default_factory=dict)  # measure -> number of a question -> a judge's replies
 
+    def column(self, measure: str) -> NDArray[np.float64]:
+        """The values by one measure."""
+        column: NDArray[np.float64] = self.values[:, self.measures.index(measure)]
+        return column
 
-@dataclass(frozen=True)
+
+def score_arrays(
+    systems: Sequence[ScoredSystem], questions: Sequence[str], measures: Sequence[ComparedMeasure]
+) -> tuple[NDArray[np.float64], NDArray[np.uint8]]:
+    """Values and status, measures x systems x questions; what a system was not asked has no value."""
+    values = np.full((len(measures), len(systems), len(questions)), np.nan)
+    status = np.full(values.shape, Status.undefined, np.uint8)
+    for s, system in enumerate(systems):
+        row_of = {question: row for row, question in enumerate(system.questions)}
+        here = [q for q, question in enumerate(questions) if question in row_of]
+        rows = np.array([row_of[questions[q]] for q in here], np.int64)[:, None]
+        columns = [system.measures.index(measure.name) for measure in measures]
+        values[:, s, here] = system.values[rows, columns].T
+        status[:, s, here] = system.status[rows, columns].T
+    return values, status
+
+
+@dataclass(frozen=True, kw_only=True)
 class ComparedInput:
     """One input with its systems; `main` are the measures that matter most, first of all."""
 
@@ -68,7 +91,7 @@ def compared_inputs(
     runs_dir: str | os.PathLike[str] = "runs",
     lower: Sequence[str] = (),
     columns: Mapping[str, str] | None = None,
-    match: str | None = None,
+    matching: str | Mapping[str, Any] | MatchSettings | None = None,
 ) -> list[ComparedInput]:
     """Each input read; result files are scored together against the test set, by these measures or the default ones."""
     from karat.experiment.finished import FinishedRun
@@ -94,7 +117,7 @@ def compared_inputs(
         from karat.experiment.score import score
 
         report = score(
-            testset, results, measures=measures or None, match=match, columns=columns, intervals=False,
+            testset, results, measures=measures or None, matching=matching, columns=columns,
             progress=lambda step: None,
         )  # fmt: skip
         names = ", ".join(os.fspath(path) for path in results)
@@ -138,30 +161,33 @@ def _table(given: Any, lower: Sequence[str], columns: Mapping[str, str] | None) 
     from karat.files import as_score_table
 
     table: ScoreTable = as_score_table(given, columns)
-    measures = {column: _measured(column, lower) for column in table.measures}
+    measures = [_measured(column, lower) for column in table.measures]
+    names = tuple(measure.name for measure in measures)
     systems = []
     for number, system in enumerate(table.systems):
         kept = np.flatnonzero(table.held[number])
-        values = {measures[name].name: table.values[number, kept, place] for place, name in enumerate(table.measures)}
-        failed = table.failed[number, kept]
-        status = {
-            name: np.where(np.isfinite(one), Status.ok, np.where(failed, Status.failed, Status.undefined)).astype(
-                np.uint8
+        values = table.values[number, kept]
+        lost = np.where(table.failed[number, kept], Status.failed, Status.undefined)[:, None]
+        systems.append(
+            ScoredSystem(
+                name=system,
+                questions=tuple(table.questions[q] for q in kept.tolist()),
+                measures=names,
+                values=values,
+                status=np.where(np.isfinite(values), Status.ok, lost).astype(np.uint8),
             )
-            for name, one in values.items()
-        }
-        systems.append(ScoredSystem(system, tuple(table.questions[q] for q in kept.tolist()), values, status))
-    named = {measured.name: measured for measured in measures.values()}
+        )
+    named = {measure.name: measure for measure in measures}
     return ComparedInput(
-        table.place, Path(table.place).stem, table.place, tuple(systems), named, _best_known(named), (table.taken,),
-        slices=table.slices, texts=table.texts,
+        place=table.place, label=Path(table.place).stem, id=table.place, systems=tuple(systems), measures=named,
+        main=_best_known(named), taken=(table.taken,), slices=table.slices, texts=table.texts,
     )  # fmt: skip
 
 
 def _best_known(names: Collection[str]) -> tuple[str, ...]:
     """Names of measures, the best known first, then what karat does not know."""
     from karat.core.language import parse
-    from karat.report.decisions import main_measures
+    from karat.results.decisions import main_measures
 
     known = []
     for name in names:
@@ -226,7 +252,7 @@ def _studied(study: Study, place: str, label: str, id_: str, manifest: Mapping[s
 
 
 def _evaluated(evaluation: Evaluation, place: str, label: str, id_: str, main: str | None = None) -> ComparedInput:
-    from karat.report.decisions import main_measures
+    from karat.results.decisions import main_measures
 
     scores = evaluation.scores
     ordered = [measure.name for measure in main_measures(scores.measures, evaluation.dialect)]
@@ -235,28 +261,23 @@ def _evaluated(evaluation: Evaluation, place: str, label: str, id_: str, main: s
     for (s, q, m), detail in scores.details.items():
         if detail.get("repeats"):
             repeats.setdefault((s, m), {})[q] = detail["repeats"]
-    names = [measure.name for measure in scores.measures]
+    names = tuple(measure.name for measure in scores.measures)
     broken = (scores.status == Status.ok) & ~np.isfinite(scores.values)
     status = np.where(broken, np.uint8(Status.failed), scores.status)
+    values = np.where(status == Status.ok, scores.values, np.nan)
     systems = tuple(
         ScoredSystem(
-            system,
-            scores.questions,
-            {
-                name: np.where(status[s, :, m] == Status.ok, scores.values[s, :, m], np.nan)
-                for m, name in enumerate(names)
-            },
-            {name: status[s, :, m] for m, name in enumerate(names)},
-            {name: repeats[s, m] for m, name in enumerate(names) if (s, m) in repeats},
+            name=system, questions=scores.questions, measures=names, values=values[s], status=status[s],
+            repeats={name: repeats[s, m] for m, name in enumerate(names) if (s, m) in repeats},
         )
         for s, system in enumerate(scores.systems)
-    )
+    )  # fmt: skip
     first = [main] if main in measures else []
     order = tuple(dict.fromkeys([*first, *ordered, *measures]))
     texts = {question.id: question.text for question in evaluation.testset if question.text}
     return ComparedInput(
-        place, label, id_, systems, measures, order, evaluation.taken, evaluation.testset,
-        matching=evaluation.matching, texts=texts,
+        place=place, label=label, id=id_, systems=systems, measures=measures, main=order, taken=evaluation.taken,
+        testset=evaluation.testset, matching=evaluation.matching, texts=texts,
     )  # fmt: skip
 
 

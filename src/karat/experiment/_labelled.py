@@ -12,8 +12,8 @@ import numpy as np
 
 from karat.core.errors import InputError, NoOverlapError, UsageError, did_you_mean
 from karat.core.registry import key_of
-from karat.core.text.words import plural
-from karat.experiment._named import find_measures, listed, need_measure, spellings
+from karat.core.text.words import names, plural
+from karat.experiment._named import FEW, find_measures, need_measure, spellings
 from karat.results.evaluation import Note
 
 if TYPE_CHECKING:
@@ -76,8 +76,8 @@ def meet(labels: Labels, scores: Scores, wanted: Sequence[str], scale: Sequence[
     Labels of Correctness, which a run without a judge has no scores for, are kept where a system is `confident`.
     """
     chosen = [need_measure(name, scores.measures, "-m") for name in wanted]
-    names = dict.fromkeys(label.measure for label in labels.rows if label.measure is not None)
-    known = {name: find_measures(name, scores.measures, chosen) for name in names}
+    given = dict.fromkeys(label.measure for label in labels.rows if label.measure is not None)
+    known = {name: find_measures(name, scores.measures, chosen) for name in given}
     systems = {name: number for number, name in enumerate(scores.systems)}
     questions = {name: number for number, name in enumerate(scores.questions)}
     scales = _scales(scale, scores.measures)
@@ -130,7 +130,7 @@ def _only_system(scores: Scores, labels: Labels) -> int:
         raise InputError(
             f"the labels do not say whose answers they are about, and the run has {len(scores.systems)} systems",
             place=labels.place,
-            remedy=f'Add a column "system" with {listed(scores.systems)}.',
+            remedy=f'Add a column "system" with {names(scores.systems, FEW)}.',
         )
     return 0
 
@@ -255,19 +255,19 @@ def _told(unmatched: Counter[str], scores: Scores) -> Iterable[str]:
         "question": list(scores.questions),
     }
     for kind, known in there.items():
-        names = [key.partition(" ")[2] for key in unmatched if key.partition(" ")[0] == kind]
-        if not names:
+        strange = [key.partition(" ")[2] for key in unmatched if key.partition(" ")[0] == kind]
+        if not strange:
             continue
-        labels = sum(unmatched[f"{kind} {name}"] for name in names)
-        near = did_you_mean(names[0], known)
-        has = f" The run has {listed(known)}." if kind != "question" and not near else ""
-        yield f"{plural(labels, 'label')} not used: the run has no {kind} {listed(names)}.{near}{has}"
+        labels = sum(unmatched[f"{kind} {name}"] for name in strange)
+        near = did_you_mean(strange[0], known)
+        has = f" The run has {names(known, FEW)}." if kind != "question" and not near else ""
+        yield f"{plural(labels, 'label')} not used: the run has no {kind} {names(strange, FEW)}.{near}{has}"
 
 
 def _nothing(labels: Labels, scores: Scores, unmatched: Counter[str], aside: Counter[str]) -> str:
     told = " ".join(_told(unmatched, scores))
     if aside:
         told = f"{told} {plural(sum(aside.values()), 'label')} of other measures than -m names.".strip()
-    ids = listed(scores.questions)
+    ids = names(scores.questions, FEW)
     example = f" Its questions are {ids}." if any(key.startswith("question ") for key in unmatched) else ""
     return f"{labels.place}: no label meets a score of the run. {told}{example}"

@@ -8,11 +8,12 @@ from typing import TYPE_CHECKING
 from karat.core.errors import UsageError, did_you_mean
 from karat.core.language import parse
 from karat.core.registry import key_of
+from karat.core.text.words import names
 
 if TYPE_CHECKING:
     from karat.core.measure import Measure
 
-_FEW = 5  # names shown in a sentence
+FEW = 5  # names shown in a sentence
 
 
 def find_measure(name: str, measures: Sequence[Measure]) -> int | None:
@@ -50,18 +51,12 @@ def need_measure(name: str, measures: Sequence[Measure], option: str) -> int:
 
 def others(name: str, measures: Sequence[Measure]) -> str:
     """What a measure that the run does not have may be meant to be, and what it has."""
-    return f"{did_you_mean(name, spellings(measures))} It has {listed([m.name for m in measures])}.".strip()
+    return f"{did_you_mean(name, spellings(measures))} It has {names([m.name for m in measures], FEW)}.".strip()
 
 
 def spellings(measures: Sequence[Measure]) -> list[str]:
     """The names that measures go by, in full and plain."""
     return list(dict.fromkeys(spelled for measure in measures for spelled in (measure.name, measure.spec.name)))
-
-
-def listed(names: Sequence[str], most: int = _FEW) -> str:
-    """The first of some names, and how many more there are."""
-    shown = ", ".join(names[:most])
-    return shown if len(names) <= most else f"{shown} and {len(names) - most:,} more"
 
 
 def _goes_by(name: str, measure: Measure) -> bool:
@@ -87,5 +82,5 @@ def _kind(measure: Measure) -> tuple[object, ...]:
 
 
 def _ambiguous(name: str, found: Sequence[int], measures: Sequence[Measure]) -> UsageError:
-    shown = listed([measures[number].name for number in found])
+    shown = names([measures[number].name for number in found], FEW)
     return UsageError(f"{name!r} may mean {len(found)} measures of this run: {shown}. Write the full name of one.")

@@ -35,7 +35,7 @@ def judge_noise(
         for system in systems:
             said = repeats(list(system.repeats.get(measure.name, {}).values()))
             if said is not None:
-                many = int(np.isfinite(system.values[measure.name]).sum())
+                many = int(np.isfinite(system.column(measure.name)).sum())
                 made[system.name, measure.name] = JudgeNoise(
                     system=system.name,
                     measure=measure.name,

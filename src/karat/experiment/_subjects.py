@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING
 
@@ -10,7 +10,8 @@ import numpy as np
 
 from karat.core.errors import UsageError, did_you_mean
 from karat.core.scores import Status
-from karat.experiment._named import find_measure, listed, spellings
+from karat.core.text.words import names
+from karat.experiment._named import find_measure, spellings
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -21,6 +22,8 @@ if TYPE_CHECKING:
     Floats = NDArray[np.float64]
     Bools = NDArray[np.bool_]
 
+SAVED_COUNTS = ("failed", "undefined", "questions")
+"""Counts that a baseline holds beside the measures."""
 COUNTS = ("failed", "undefined", "empty_answers", "questions")
 _STEPS = {"seconds": "retrieve", "seconds_answer": "answer", "seconds_total": "both"}
 _SHARES = {"p50": 50.0, "p95": 95.0, "p99": 99.0}
@@ -88,9 +91,18 @@ def subject_of(study: Study, system: str, name: str) -> Subject:
     also = (*COUNTS, *TIMES, *SUMS)
     near = did_you_mean(name, [*spellings(measures), *also])
     raise UsageError(
-        f"the run has no {name!r}.{near} It has {listed([m.name for m in measures], 24)}; counts "
+        f"the run has no {name!r}.{near} It has {names([m.name for m in measures], 24)}; counts "
         f"({', '.join(COUNTS)}), times (such as {TIMES[2]}) and cost ({SUMS[0]})."
     )
+
+
+def saved_subjects(study: Study, system: str) -> Iterator[Subject]:
+    """What a baseline holds of a system: measures that have a mean, and counts."""
+    for number, measure in enumerate(study.evaluation.scores.measures):
+        if measure.is_mean:
+            yield _measured(study, system, number)
+    for name in SAVED_COUNTS:
+        yield _counted(study, system, name)
 
 
 def _measure_of(study: Study, name: str) -> int | None:

@@ -21,8 +21,7 @@ if TYPE_CHECKING:
     from karat.core.models import Models
     from karat.core.run import Run
     from karat.core.types import TestSet
-    from karat.experiment.spec import Spec
-    from karat.experiment.spec._answers import AnswerKeys
+    from karat.experiment.spec import AnswerKeys, Spec
     from karat.experiment.store import Journal
     from karat.experiment.study import StudySystem
     from karat.match import Resolution

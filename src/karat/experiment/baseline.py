@@ -1,4 +1,4 @@
-"""Baselines: names for runs that later ones are held against, kept beside the runs."""
+"""Baselines: runs that later ones are held against, a small file each, which stands by itself once the run is gone."""
 
 from __future__ import annotations
 
@@ -7,52 +7,104 @@ import os
 import re
 from dataclasses import asdict
 from datetime import UTC, datetime
+from math import isfinite
 from pathlib import Path
 from typing import Any
 
 from karat.core.errors import InputError, UsageError, did_you_mean
+from karat.experiment._subjects import saved_subjects
+from karat.experiment.settings import scored_by
 from karat.experiment.store import MANIFEST, RunFolder, find_run, open_run
-from karat.io.lock import locked
 from karat.io.opening import read_whole
 from karat.io.writing import write_whole
+from karat.results.decisions import best_system
 from karat.results.gating import Baseline
+from karat.results.serial import load_study
 
-BASELINES = "baselines.json"
+BASELINES, FORMER = "baselines", "baselines.json"
+"""The folder in that of the runs that holds a file for each baseline, and the one file of earlier versions."""
+ENDING = ".json"
 _NAME = re.compile(r"[\w][\w.-]{0,59}")
 
 
 def baselines_in(runs_dir: str | os.PathLike[str]) -> dict[str, Baseline]:
     """Every baseline of a folder of runs, by name."""
-    path = Path(runs_dir) / BASELINES
+    root = Path(runs_dir)
+    former = _read(root / FORMER).get("baselines") if (root / FORMER).is_file() else {}
+    if not isinstance(former, dict):
+        raise _unreadable(root / FORMER, "it names no baselines")
+    baselines = {name: _baseline(root / FORMER, name, about) for name, about in former.items()}
+    for path in (root / BASELINES).glob(f"*{ENDING}"):
+        baselines[path.stem] = _baseline(path, path.stem, _read(path))
+    return dict(sorted(baselines.items()))
+
+
+def _read(path: Path) -> dict[str, Any]:
     try:
         data = json.loads(read_whole(path))
-        return {name: Baseline(name=name, **_checked(about)) for name, about in sorted(data["baselines"].items())}
-    except FileNotFoundError:
-        return {}
-    except (OSError, ValueError, TypeError, KeyError, AttributeError, RecursionError) as problem:
-        raise InputError(
-            f"the baselines cannot be read: {problem}",
-            place=str(path),
-            remedy="Remove the file and set them again: `karat baseline set NAME RUN`.",
-        ) from None
+    except (OSError, ValueError, RecursionError) as problem:
+        raise _unreadable(path, str(problem)) from None
+    if not isinstance(data, dict):
+        raise _unreadable(path, "it holds no object")
+    return data
 
 
-def _checked(about: dict[str, Any]) -> dict[str, Any]:
-    kept = {name: about.get(name) for name in ("run", "testset", "system", "set_at")}
-    if not all(isinstance(value, str) for name, value in kept.items() if name != "system" or value is not None):
-        raise ValueError("a baseline lacks its run or test set")
-    if Path(str(kept["run"])).name != kept["run"]:
-        raise ValueError(f"{kept['run']!r} is no run's id")
-    return kept
+def _baseline(path: Path, name: str, about: Any) -> Baseline:
+    """A baseline of a file, whose values nobody has checked yet."""
+    known: dict[str, Any] = about if isinstance(about, dict) else {}
+    values: dict[str, Any] = {key: known.get(key) for key in ("run", "testset", "system", "set_at")}
+    if not all(isinstance(value, str) for key, value in values.items() if key != "system" or value is not None):
+        raise _unreadable(path, f"{name!r} lacks its run or test set")
+    if Path(values["run"]).name != values["run"]:
+        raise _unreadable(path, f"{values['run']!r} is no run's id")
+    if "scores" not in known:
+        return Baseline(name=name, **values)
+    return Baseline(name=name, **values, **_saved_scores(path, known))
 
 
-def set_baseline(
+def _saved_scores(path: Path, known: dict[str, Any]) -> dict[str, Any]:
+    """The scores that a baseline's file holds."""
+    scores, questions = known["scores"], known.get("questions")
+    failed, how = known.get("failed", {}), known.get("scored_by")
+    if not (
+        isinstance(questions, list)
+        and all(isinstance(qid, str) for qid in questions)
+        and isinstance(known.get("scores_of"), str)
+        and isinstance(how, dict)
+        and isinstance(scores, dict)
+        and all(isinstance(values, list) and len(values) == len(questions) for values in scores.values())
+        and all(value is None or type(value) in (int, float) for values in scores.values() for value in values)
+        and isinstance(failed, dict)
+        and all(isinstance(one, dict) and all(isinstance(w, str) for w in one.values()) for one in failed.values())
+    ):
+        raise _unreadable(path, "its scores are not what karat wrote")
+    values = {name: tuple(values) for name, values in scores.items()}
+    return {
+        "scored_by": how, "scores_of": known["scores_of"], "questions": tuple(questions), "scores": values,
+        "failed": failed,
+    }  # fmt: skip
+
+
+def _unreadable(path: Path, why: str) -> InputError:
+    return InputError(
+        f"the baseline cannot be read: {why}",
+        place=str(path),
+        remedy="Remove the file and save it again: `karat gate RUN --save NAME`.",
+    )
+
+
+def save_baseline(
     runs_dir: str | os.PathLike[str], name: str, run: str, system: str | None = None
-) -> tuple[Baseline, Baseline | None]:
-    """Give a finished run a name; what the name stood for before is returned too."""
-    if not _NAME.fullmatch(name):
+) -> tuple[Baseline, Path, Baseline | None]:
+    """Save a finished run as a baseline: under a name beside the runs, or in a file whose name ends in .json.
+
+    What was written, where, and what stood there before.
+    """
+    path = Path(name) if name.endswith(ENDING) else Path(runs_dir) / BASELINES / f"{name}{ENDING}"
+    if not _NAME.fullmatch(path.stem if name.endswith(ENDING) else name):
         raise UsageError(
-            f"{name!r} cannot name a baseline. Use up to 60 letters, digits, - and _, such as main or release-2."
+            f"{name!r} cannot name a baseline. Use up to 60 letters, digits, - and _, such as main or release-2, or a "
+            "file whose name ends in .json."
         )
     folder = find_run(runs_dir, run)
     if not folder.is_done:
@@ -61,66 +113,72 @@ def set_baseline(
         )
     if folder.path.parent.resolve() != Path(runs_dir).resolve():
         raise UsageError(
-            f"{folder.path} is not in {runs_dir}, where its name would be kept. Give its folder as --runs-dir, or name "
-            "the path itself: `karat gate --baseline PATH`."
+            f"{folder.path} is not in {runs_dir}, where a baseline's run is looked for. Give its folder as --runs-dir, "
+            "or name the path itself: `karat gate --baseline PATH`."
         )
-    if system is not None:
-        from karat.results.serial import load_study
-
-        systems = load_study(folder.path).evaluation.scores.systems
-        if system not in systems:
-            offered = f"It has {', '.join(systems[:12])}."
-            raise UsageError(f"run {folder.id} has no system {system!r}.{did_you_mean(system, systems)} {offered}")
-    now = datetime.now(UTC).isoformat(timespec="seconds")
-    made = Baseline(name=name, run=folder.id, testset=testset_of(folder), system=system, set_at=now)
-    with locked(Path(runs_dir), "another process is at the baselines. Try again."):
-        kept = baselines_in(runs_dir)
-        before = kept.get(name)
-        _write(runs_dir, {**kept, name: made})
-    return made, before
-
-
-def remove_baseline(runs_dir: str | os.PathLike[str], name: str) -> Baseline:
-    """Forget a name; its run stays."""
-    find_baseline(runs_dir, name)
-    with locked(Path(runs_dir), "another process is at the baselines. Try again."):
-        kept = baselines_in(runs_dir)
-        gone = kept.pop(name)
-        _write(runs_dir, kept)
-    return gone
+    study = load_study(folder.path)
+    systems = study.evaluation.scores.systems
+    if system is not None and system not in systems:
+        offered = f"It has {', '.join(systems[:12])}."
+        raise UsageError(f"run {folder.id} has no system {system!r}.{did_you_mean(system, systems)} {offered}")
+    of = system or best_system(study) or systems[0]
+    subjects = list(saved_subjects(study, of))
+    questions = study.evaluation.scores.questions
+    saved = Baseline(
+        name=path.stem,
+        run=folder.id,
+        testset=testset_of(folder),
+        system=system,
+        set_at=datetime.now(UTC).isoformat(timespec="seconds"),
+        scored_by=scored_by(folder.manifest, study.evaluation.matching),
+        scores_of=of,
+        questions=questions,
+        scores={one.name: tuple(v if isfinite(v) else None for v in one.values.tolist()) for one in subjects},
+        failed={one.name: {questions[q]: why for q, why in one.why.items()} for one in subjects if one.failed.any()},
+    )
+    before = _baseline(path, path.stem, _read(path)) if path.is_file() else None
+    path.parent.mkdir(parents=True, exist_ok=True)
+    about = {key: value for key, value in asdict(saved).items() if key != "name"}
+    lines = (f" {json.dumps(key)}: {json.dumps(value, ensure_ascii=False)}" for key, value in about.items())
+    write_whole(path, "{\n" + ",\n".join(lines) + "\n}\n")
+    return saved, path, before
 
 
 def find_baseline(runs_dir: str | os.PathLike[str], name: str) -> Baseline:
-    """The baseline of a name, or a refusal that says what there is."""
-    kept = baselines_in(runs_dir)
-    if name not in kept:
-        offered = f"There are {', '.join(kept)}." if kept else "None is set yet."
+    """The baseline of a name or a file, or a refusal that says what there is."""
+    if name.endswith(ENDING) and Path(name).is_file():
+        return _baseline(Path(name), Path(name).stem, _read(Path(name)))
+    baselines = baselines_in(runs_dir)
+    if name not in baselines:
+        offered = f"There are {', '.join(baselines)}." if baselines else "None is saved yet."
         raise UsageError(
-            f"there is no baseline {name!r} in {runs_dir}.{did_you_mean(name, kept)} {offered} Set it: `karat baseline "
-            f"set {name} RUN`."
+            f"there is no baseline {name!r} in {runs_dir}.{did_you_mean(name, baselines)} {offered} Save it: `karat "
+            f"gate RUN --save {name}`."
         )
-    return kept[name]
+    return baselines[name]
 
 
-def open_baseline(runs_dir: str | os.PathLike[str], name: str) -> tuple[RunFolder, Baseline]:
-    """The run that a baseline's name means, or that stands at a path."""
+def open_baseline(runs_dir: str | os.PathLike[str], name: str) -> tuple[RunFolder | None, Baseline]:
+    """The run that a baseline means, or that stands at a path; None where it is gone and the file has its scores."""
     if (Path(name) / MANIFEST).is_file():
         folder = open_run(Path(name))
         return folder, Baseline(name=folder.id, run=folder.id, testset=testset_of(folder))
-    found = find_baseline(runs_dir, name)
-    path = Path(runs_dir) / found.run
+    baseline = find_baseline(runs_dir, name)
+    path = Path(runs_dir) / baseline.run
     if not (path / MANIFEST).is_file():
+        if baseline.scores:
+            return None, baseline
         raise UsageError(
-            f"baseline {name!r} is run {found.run}, which is not in {runs_dir} any more: it was deleted or moved. Set "
-            f"it to another run: `karat baseline set {name} RUN`."
+            f"baseline {name!r} is run {baseline.run}, which is not in {runs_dir} any more: it was deleted or moved. "
+            f"Save another run as it: `karat gate RUN --save {name}`."
         )
     folder = open_run(path)
-    if testset_of(folder) != found.testset:
+    if testset_of(folder) != baseline.testset:
         raise UsageError(
-            f"baseline {name!r}: run {found.run} is not what it was when the baseline was set: its test set is another "
-            f"one. Set it again: `karat baseline set {name} RUN`."
+            f"baseline {name!r}: run {baseline.run} is not what it was when the baseline was saved: its test set is "
+            f"another one. Save it again: `karat gate RUN --save {name}`."
         )
-    return folder, found
+    return folder, baseline
 
 
 def testset_of(folder: RunFolder) -> str:
@@ -131,8 +189,3 @@ def testset_of(folder: RunFolder) -> str:
     if not isinstance(digest, str):
         raise UsageError(f"run {folder.id} does not say which test set it is of, so it cannot be a baseline.")
     return digest
-
-
-def _write(runs_dir: str | os.PathLike[str], kept: dict[str, Baseline]) -> None:
-    plain = {name: {k: v for k, v in asdict(one).items() if k != "name"} for name, one in sorted(kept.items())}
-    write_whole(Path(runs_dir) / BASELINES, json.dumps({"baselines": plain}, ensure_ascii=False, indent=1) + "\n")

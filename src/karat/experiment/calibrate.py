@@ -5,16 +5,15 @@ from __future__ import annotations
 import os
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import replace
-from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from karat.core.errors import UsageError
 from karat.core.scores import Status
 from karat.core.text.words import plural
 from karat.experiment._confidence import reliabilities
 from karat.experiment._labelled import Labelled, meet
+from karat.experiment.report import file_writer
 from karat.experiment.store import find_run
 from karat.results.calibration import Agreement, Calibration, Confusion, CorrectedMean, Disagreement, MeasureCalibration
 from karat.results.evaluation import Note
@@ -83,7 +82,6 @@ def calibrate(
 
 def calibration_writer(path: str | os.PathLike[str]) -> Callable[[Calibration], None]:
     """What writes a calibration into this file, by its ending; an ending that says nothing is refused at once."""
-    from karat.io.writing import write_whole
     from karat.report import objects, tables
     from karat.report.build.calibration import document
     from karat.report.render import written
@@ -92,11 +90,7 @@ def calibration_writer(path: str | os.PathLike[str]) -> Callable[[Calibration], 
         ".json": objects.calibration, ".csv": tables.calibration,
         ".md": lambda found: written(document(found), ".md"), ".txt": lambda found: written(document(found), ".txt"),
     }  # fmt: skip
-    target = Path(path)
-    form = forms.get(target.suffix.lower())
-    if form is None or target.is_dir():
-        raise UsageError(f"cannot tell a format from {target.name!r}. Endings: {', '.join(sorted(forms))}.")
-    return lambda found: write_whole(target, form(found))
+    return file_writer(path, forms)
 
 
 def _pointless(correct: str | None) -> tuple[Note, ...]:

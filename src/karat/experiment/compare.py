@@ -4,16 +4,15 @@ from __future__ import annotations
 
 import os
 from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import replace
 from itertools import combinations
-from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from karat.core.errors import NoOverlapError, UsageError, did_you_mean
 from karat.core.progress import shown_in_notebook
-from karat.experiment._alike import scored_apart
-from karat.experiment._compared_inputs import ComparedInput, ScoredSystem, compared_inputs, lacking, named
+from karat.experiment._compared_inputs import ComparedInput, ScoredSystem, compared_inputs, lacking, named, score_arrays
 from karat.experiment._paired import (
     judge_noise,
     missing_notes,
@@ -24,14 +23,20 @@ from karat.experiment._paired import (
     unreachable_notes,
     with_flips,
 )
+from karat.experiment.report import file_writer
+from karat.experiment.settings import (
+    MatchSettings,
+    SignificanceTest,
+    scored_apart,
+    settings_of,
+    takes_settings,
+    texts_of,
+)
 from karat.results.comparison import ComparedMeasure, Comparison, DroppedQuestions
 from karat.results.evaluation import Note
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
-
-    from karat.stats.compare import Test
-    from karat.stats.corrections import Correction
 
     Floats = NDArray[np.float64]
 
@@ -42,20 +47,18 @@ _SEVERAL = 3  # systems from which on Tukey's test says more than that of a pair
 
 
 @shown_in_notebook("progress")
+@takes_settings(matching=MatchSettings, test=SignificanceTest)
 def compare(
     *inputs: Any,
     testset: Any = None,
     measures: str | Iterable[str] | None = None,
     by: str | Iterable[str] | None = None,
     baseline: str | None = None,
-    correction: Correction = "holm",
-    test: Test = "permutation",
-    draws: int | None = None,
-    seed: int = 0,
+    test: str | Mapping[str, Any] | SignificanceTest | None = None,
     flips: int | None = FLIPS,
     common: bool = False,
     lower: str | Iterable[str] | None = None,
-    match: str | None = None,
+    matching: str | Mapping[str, Any] | MatchSettings | None = None,
     columns: Mapping[str, str] | None = None,
     runs_dir: str | os.PathLike[str] = "runs",
     progress: Callable[[str], None] | None = None,
@@ -65,26 +68,25 @@ def compare(
     `inputs` are stored runs (LAST, a name, a prefix; RUN:SYSTEM for one of its systems), files of results (with their
     `testset`), score tables (paths, frames, lists of dicts), Reports, Studies, or what `karat.run` returned. Each pair
     is b - a over the questions that both have a value for. With a `baseline` every other system is compared with it,
-    else all pairs are. `by` names slices, `test` what decides (permutation, wilcoxon, t, tukey), `flips` how many
-    questions are named in each direction (None: all), `lower` measures of a table of which less is better. `common`
-    compares runs of different test sets over the questions that are the same in both.
+    else all pairs are. `by` names slices, `test` what decides: permutation, wilcoxon, t or tukey, or more of
+    `SignificanceTest` as a dict: `{"correction": "bh", "draws": 1000}`. `flips` is how many questions are
+    named in each direction (None: all), `lower` measures of a table of which less is better. `common` compares runs of
+    different test sets over the questions that are the same in both.
     """
-    from karat.stats.compare import TESTS
-    from karat.stats.corrections import CORRECTIONS
-
     say = progress or (lambda step: None)
-    for option, value, known in (("--test", test, TESTS), ("--correction", correction, CORRECTIONS)):
-        if value not in known:
-            raise UsageError(f"{option} {value}: there are {', '.join(known)}.{did_you_mean(str(value), known)}")
-    if draws is not None and draws < 1:
-        raise UsageError(f"--draws {draws}: a test needs 1 or more.")
-    for option, number in (("--seed", seed), ("--flips", flips)):
-        if number is not None and number < 0:
-            raise UsageError(f"{option} {number}: name 0 or more.")
+    settings = settings_of(SignificanceTest, test)
+    if flips is not None and flips < 0:
+        raise UsageError(f"--flips {flips}: name 0 or more.")
     asked = texts_of(measures)
     say("reading scores")
     found = compared_inputs(
-        inputs, testset=testset, measures=asked, runs_dir=runs_dir, lower=texts_of(lower), columns=columns, match=match
+        inputs,
+        testset=testset,
+        measures=asked,
+        runs_dir=runs_dir,
+        lower=texts_of(lower),
+        columns=columns,
+        matching=matching,
     )
     systems = named(found)
     _refuse_too_few(systems, found)
@@ -94,7 +96,7 @@ def compare(
     chosen, notes = chosen_measures(found, asked)
     notes += _matched_apart(found)
     questions, losses = _aligned(found, systems, alike)
-    values, status = _arrays(systems, questions, chosen)
+    values, status = score_arrays(systems, questions, chosen)
     names = [system.name for system in systems]
     chosen, past = range_notes(values, names, questions, chosen)
     notes += past
@@ -102,28 +104,31 @@ def compare(
     from karat.results.evaluation import SIGNIFICANT
     from karat.stats.compare import compare_systems, draws_for
 
-    if test == "tukey" and len(names) < _SEVERAL:
-        test = "permutation"
+    if settings.test == "tukey" and len(names) < _SEVERAL:
+        settings = replace(settings, test="permutation")
         notes.append(Note("info", "Tukey's test is of three systems and more: of two the permutation test decides."))
     tests = len(pairs) * len(chosen)
-    many = draws if draws is not None else draws_for(tests if test == "permutation" else 1)
+    decides, correction, seed = settings.test, settings.correction, settings.seed
+    many = settings.draws if settings.draws is not None else draws_for(tests if decides == "permutation" else 1)
     say(f"comparing {len(pairs)} pairs by {len(chosen)} measures")
     less = [measure.direction == "lower" for measure in chosen]
     figures = compare_systems(values, pairs, lower=less, draws=many, seed=seed)
     noise = judge_noise(systems, chosen)
-    adjusted = figures.adjusted(test, correction)
+    adjusted = figures.adjusted(decides, correction)
     texts = {q: text for source in found for q, text in source.texts.items()}
     results = []
     for m, measure in enumerate(chosen):
         for i, pair in enumerate(pairs):
-            result = pair_result(figures, m, i, pair, values[m], names, measure, (test, float(adjusted[m, i])), noise)
+            result = pair_result(
+                figures, m, i, pair, values[m], names, measure, (decides, float(adjusted[m, i])), noise
+            )
             results.append(with_flips(result, values[m], pair, questions, texts, measure, flips))
     sliced, slice_tests = slice_differences(
         found, texts_of(by), values, questions, pairs, names, chosen, correction, many, seed
     )
     if len(found) > 1 and any(source.testset is None for source in found):
         notes.append(Note("info", "Score tables do not say which test set they are of: they are paired by id alone."))
-    notes += [*missing_notes(status, names, chosen), *unreachable_notes(many, tests, correction, test, SIGNIFICANT)]
+    notes += [*missing_notes(status, names, chosen), *unreachable_notes(many, tests, correction, decides, SIGNIFICANT)]
     means = system_means(values, status, names, chosen, baseline)
     return Comparison(
         systems=tuple(names),
@@ -133,7 +138,7 @@ def compare(
         pairs=tuple(results),
         slices=sliced,
         baseline=baseline,
-        test=test,
+        test=decides,
         correction=correction,
         level=SIGNIFICANT,
         tests=tests,
@@ -145,11 +150,6 @@ def compare(
         noise=tuple(noise.values()),
         notes=tuple(notes),
     )
-
-
-def texts_of(value: str | Iterable[str] | None) -> list[str]:
-    """One text or several as a list."""
-    return [] if value is None else [value] if isinstance(value, str) else list(value)
 
 
 def _refuse_too_few(systems: Sequence[ScoredSystem], found: Sequence[ComparedInput]) -> None:
@@ -291,20 +291,6 @@ def _aligned(
     return tuple(sorted(kept)), tuple(losses)
 
 
-def _arrays(
-    systems: Sequence[ScoredSystem], questions: Sequence[str], chosen: Sequence[ComparedMeasure]
-) -> tuple[Floats, NDArray[np.uint8]]:
-    """Values and status, measures x systems x questions."""
-    values = np.empty((len(chosen), len(systems), len(questions)))
-    status = np.empty(values.shape, np.uint8)
-    for s, system in enumerate(systems):
-        place = {question: i for i, question in enumerate(system.questions)}
-        rows = np.array([place[question] for question in questions], np.int64)
-        for m, measure in enumerate(chosen):
-            values[m, s], status[m, s] = system.values[measure.name][rows], system.status[measure.name][rows]
-    return values, status
-
-
 def _pairs(names: Sequence[str], baseline: str | None) -> list[tuple[int, int]]:
     if baseline is None:
         return list(combinations(range(len(names)), 2))
@@ -319,7 +305,6 @@ def _pairs(names: Sequence[str], baseline: str | None) -> list[tuple[int, int]]:
 
 def comparison_writer(path: str | os.PathLike[str]) -> Callable[[Comparison], None]:
     """What writes a comparison into this file, by its ending; an ending that says nothing is refused at once."""
-    from karat.io.writing import write_whole
     from karat.report import objects, tables
     from karat.report.build.comparison import document, means
     from karat.report.document import Document
@@ -331,8 +316,4 @@ def comparison_writer(path: str | os.PathLike[str]) -> Callable[[Comparison], No
         ".tex": lambda found: latex.render(Document("", [means(found)]), label="tab:karat-compare"),
         ".csv": tables.comparison, ".json": objects.comparison, ".txt": lambda found: written(document(found), ".txt"),
     }  # fmt: skip
-    target = Path(path)
-    form = forms.get(target.suffix.lower())
-    if form is None or target.is_dir():
-        raise UsageError(f"cannot tell a format from {target.name!r}. Endings: {', '.join(sorted(forms))}.")
-    return lambda found: write_whole(target, form(found))
+    return file_writer(path, forms)

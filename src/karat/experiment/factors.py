@@ -65,7 +65,7 @@ def factors(
     found, notes = anova(read.values, read.factors, blocks=read.blocks), list(read.notes)
     if found.residual_freedom < 1:
         found = anova(read.values, read.factors, interactions=False, blocks=read.blocks)
-        notes.append("There is one score a cell: interactions cannot be told from chance.")
+        notes.append("There is one score a cell: interactions cannot be separated from chance.")
     notes += [
         f"{effect.name} says nothing of its own: the other factors settle its level."
         for effect in found.effects
@@ -108,7 +108,7 @@ def _of_run(
     )
     if wanted not in known:
         raise UsageError(f"the run has no {wanted}.{did_you_mean(wanted, known)} It has {', '.join(known)}.")
-    values = values_of(study.evaluation, wanted)
+    values = values_of(study.evaluation.scores, wanted)
     settings = {one.name: one.settings for one in study.configurations}
     columns = dict.fromkeys(key for one in settings.values() for key in one)
     for column in named:
@@ -214,7 +214,7 @@ def _levels(grid: FactorGrid, factor: str) -> tuple[FactorLevel, ...]:
 
 def _choice(grid: FactorGrid, higher: bool) -> Choice | None:
     """The best combination of levels, held against the others block by block."""
-    from karat.report.build.choice import in_words
+    from karat.diagnose.decisions import in_words
     from karat.stats.choose import cells_of, choose
 
     keys = zip(*grid.factors.values(), strict=True)

@@ -16,7 +16,7 @@ if TYPE_CHECKING:
     from karat.core.docs import Problem
     from karat.core.glance import Table
     from karat.core.run import Run
-    from karat.experiment.score import Choices
+    from karat.experiment.settings import Choices
     from karat.experiment.store import RunFolder
     from karat.results.gating import Gate, RuleResult
     from karat.results.study import Study
@@ -63,8 +63,10 @@ class FinishedRun(Report):
     `on_broken` is called with what a gate says that is not passed: the pytest fixture fails the test by it.
     """
 
-    def __init__(self, folder: RunFolder, study: Study, runs: Sequence[Run], choices: Choices) -> None:
-        super().__init__(study.evaluation, runs, choices)
+    def __init__(
+        self, folder: RunFolder, study: Study, runs: Sequence[Run] = (), choices: Choices | None = None
+    ) -> None:
+        super().__init__(study.evaluation, runs, choices or _choices_of(folder))
         self.folder, self.study = folder, study
         self.on_broken: Callable[[str], None] | None = None
         self.failed_calls = 0  # of a model that made the test set
@@ -84,9 +86,9 @@ class FinishedRun(Report):
     @property
     def best(self) -> str:
         """The only system, or the best by the main measure: what `mean` and `gate` are about where none is named."""
-        from karat.experiment.gate import best_system
+        from karat.experiment.gate import default_system
 
-        return best_system(self.study, self.folder.id)
+        return default_system(self.study, self.folder.id)
 
     def mean(
         self, measure: str, system: str | None = None, *, where: Mapping[str, str] | None = None,
@@ -133,7 +135,7 @@ class FinishedRun(Report):
         return outcome
 
     def save(self, path: str | os.PathLike[str], *, export: Iterable[str] = (), command: str = "") -> list[Path]:
-        """As `karat report` does: a file whose ending names the form, .html too, or a folder of all of them."""
+        """As `karat show RUN -o PATH` does: a file whose ending names the form, .html too, or a folder of them all."""
         from karat.experiment.outputs import write_report
 
         named = tuple(export)
@@ -158,6 +160,37 @@ class FinishedRun(Report):
 
     def _table(self) -> Table:
         return self.study._table()
+
+
+def study_at_hand(
+    run: Report | RunFolder | str | os.PathLike[str], runs_dir: str | os.PathLike[str]
+) -> tuple[RunFolder, Study | None]:
+    """The folder of a run, and what it found where that is at hand; a report of `karat.score` is in no folder yet."""
+    from karat.experiment.store import RunFolder
+
+    if isinstance(run, FinishedRun) or not isinstance(run, Report):
+        return folder_of(run, runs_dir), run.study if isinstance(run, FinishedRun) else None
+    return RunFolder(Path(run.study.name), dict(run.study.manifest)), run.study
+
+
+def folder_of(run: Report | RunFolder | str | os.PathLike[str], runs_dir: str | os.PathLike[str]) -> RunFolder:
+    """The folder of a run: LAST, a name, the beginning of its id, its path, or what `karat.run` returned."""
+    from karat.experiment.store import RunFolder, find_run
+
+    if isinstance(run, FinishedRun):
+        return run.folder
+    if isinstance(run, Report):
+        raise UsageError("a report of karat.score is in no folder. Give a run: what karat.run returned, or its name.")
+    return run if isinstance(run, RunFolder) else find_run(runs_dir, os.fspath(run))
+
+
+def _choices_of(folder: RunFolder) -> Choices:
+    """What the manifest of a run says of how it was scored."""
+    from karat.experiment.settings import Choices, MatchSettings
+
+    spec = folder.manifest.get("spec", {})
+    matching = MatchSettings(rel=spec.get("rel") or 1)
+    return Choices(dialect=spec.get("dialect") or "karat", matching=matching, bands=bool(spec.get("bands")))
 
 
 def _quoted(text: str) -> str:

@@ -11,7 +11,7 @@ if TYPE_CHECKING:
     from karat.core.types import TestSet
     from karat.results.evaluation import Note
 
-REFREEZE = "Restore it, or freeze it as a new version: `karat freeze FILE --version NEW`."
+REFREEZE = "Restore it, or freeze it as a new version: `karat testset freeze FILE --version NEW`."
 _FEW, _SHOWN = 3, 12  # ids, and characters of a digest, that a sentence names
 
 

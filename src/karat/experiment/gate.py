@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
@@ -11,18 +11,20 @@ import numpy as np
 
 from karat.core.errors import KaratError, UsageError, did_you_mean
 from karat.core.scores import Status
-from karat.experiment._alike import scored_apart
+from karat.core.text.words import names
 from karat.experiment._judgement import HeldRule, judged
-from karat.experiment._named import listed
-from karat.experiment._subjects import failed_rows, subject_of
+from karat.experiment._subjects import Subject, failed_rows, subject_of
+from karat.experiment.finished import study_at_hand
 from karat.experiment.rules import parse_rules
-from karat.experiment.store import find_run
-from karat.results.gating import Gate, Rule, RuleResult
+from karat.experiment.settings import scored_apart, scored_by, settings_apart, texts_of
+from karat.results.decisions import best_system
+from karat.results.gating import Baseline, Gate, Rule, RuleResult
 from karat.results.serial import STUDY, load_study
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
+    from karat.experiment.report import Report
     from karat.experiment.store import RunFolder
     from karat.results.evaluation import Note
     from karat.results.study import Study
@@ -45,18 +47,75 @@ class _Side:
     def named(self, name: str) -> str:
         if name not in self.systems:
             near = did_you_mean(name, self.systems)
-            raise UsageError(f"run {self.id} has no system {name!r}.{near} It has {listed(self.systems, 12)}.")
+            raise UsageError(f"run {self.id} has no system {name!r}.{near} It has {names(self.systems, 12)}.")
         return name
 
     @property
     def default(self) -> str:
         """The system asked for, the only one, or the best by the main measure."""
-        return self.named(self.system) if self.system is not None else best_system(self.study, self.id)
+        return self.named(self.system) if self.system is not None else default_system(self.study, self.id)
+
+    def subject(self, system: str, ours: Subject, name: str) -> Subject:
+        """What a rule is about, called `name` in it, of a system here; `ours` is the same of the gated run."""
+        return subject_of(self.study, system, name)
+
+    def failed_questions(self, system: str) -> list[str]:
+        """The questions of a system of which at least one score failed."""
+        return [self.study.evaluation.scores.questions[int(q)] for q in np.flatnonzero(failed_rows(self.study, system))]
+
+
+@dataclass(frozen=True)
+class _SavedSide:
+    """A baseline whose run is gone: what its file holds of one system."""
+
+    saved: Baseline
+    questions: tuple[str, ...]  # in the order of the gated run
+
+    @property
+    def id(self) -> str:
+        return self.saved.run
+
+    @property
+    def system(self) -> str | None:
+        return self.saved.system
+
+    @property
+    def default(self) -> str:
+        return str(self.saved.scores_of)
+
+    def named(self, name: str) -> str:
+        if name != self.default:
+            raise UsageError(
+                f"run {self.id} is gone, and the file of the baseline {self.saved.name} holds the scores of "
+                f"{self.default} alone, not of {name}. Keep the run beside it, or save it with --system {name}."
+            )
+        return name
+
+    def subject(self, system: str, ours: Subject, name: str) -> Subject:
+        if ours.name not in self.saved.scores:
+            raise UsageError(
+                f"run {self.id} is gone, and the file of the baseline {self.saved.name} holds no {name!r}. It has "
+                f"{names(list(self.saved.scores), 24)}. Keep the run beside it for anything else."
+            )
+        place = {qid: number for number, qid in enumerate(self.saved.questions)}
+        values = self.saved.scores[ours.name]
+        why = self.saved.failed.get(ours.name, {})
+        return replace(
+            ours,
+            values=np.array([np.nan if (v := values[place[q]]) is None else v for q in self.questions], np.float64),
+            failed=np.array([q in why for q in self.questions], bool),
+            missing=np.zeros(len(self.questions), bool),
+            why={number: why[q] for number, q in enumerate(self.questions) if q in why},
+        )
+
+    def failed_questions(self, system: str) -> list[str]:
+        failed = {qid for questions in self.saved.failed.values() for qid in questions}
+        return [qid for qid in self.questions if qid in failed]
 
 
 def gate(
-    run: str | RunFolder,
-    rules: Sequence[str] = (),
+    run: Report | RunFolder | str | os.PathLike[str],
+    rules: str | Sequence[str] = (),
     *,
     baseline: str | None = None,
     system: str | None = None,
@@ -67,13 +126,15 @@ def gate(
 ) -> Gate:
     """Hold rules against a run; without rules, those of its karat.yaml. `allow` names guards that may fire.
 
+    `run` is LAST, a name, the beginning of its id, its folder, what `karat.run` returned, or a report of `karat.score`.
     `study` is what the run found, where it is at hand, else it is read.
 
     A rule that names no system is about `system` or, without it, the only system or the best by the main measure, and
     is held against the same of the baseline.
     """
-    folder = find_run(runs_dir, run) if isinstance(run, str) else run
-    asked = parse_rules(tuple(rules) or tuple(folder.manifest.get("spec", {}).get("gate") or ()))
+    folder, found = study_at_hand(run, runs_dir)
+    study = study or found
+    asked = parse_rules(texts_of(rules) or tuple(folder.manifest.get("spec", {}).get("gate") or ()))
     if not asked:
         raise UsageError(
             f'there are no rules to hold run {folder.id} to. Give some, such as "Recall@5 >= 0.6", or write them into '
@@ -122,31 +183,21 @@ def _place(rule: Rule, problem: str) -> int:
     return rule.text.find(quoted) + 1
 
 
-def best_system(study: Study, run: str) -> str:
+def default_system(study: Study, run: str) -> str:
     """The only system of a run, or the best by its main measure."""
     systems = study.evaluation.scores.systems
-    if len(systems) == 1:
-        return systems[0]
-    if study.choice is not None:
-        return study.choice.best.system
-    measures = {measure.name: measure for measure in study.evaluation.scores.measures}
-    means = {
-        s.system: s.mean
-        for s in study.evaluation.summaries
-        if s.slice is None and s.measure == study.main and s.mean is not None
-    }
-    if not means:
+    best = systems[0] if len(systems) == 1 else best_system(study)
+    if best is None:
         raise UsageError(
             f"run {run} has {len(systems)} systems and no best one by {study.main}. Name one with --system, or in the "
             f'rule: "{systems[0]}: MRR > .5".'
         )
-    ours = -1.0 if measures[study.main].spec.direction == "lower" else 1.0
-    return max(means, key=lambda name: ours * means[name])
+    return best
 
 
 def _baseline(
     rules: Sequence[Rule], name: str | None, runs_dir: str | os.PathLike[str], folder: RunFolder, ours: _Side
-) -> tuple[_Side | None, list[str]]:
+) -> tuple[_Side | _SavedSide | None, list[str]]:
     """The run that rules are held against, and what should be known of it; None where no rule asks for one."""
     from karat.experiment.baseline import baselines_in, open_baseline
     from karat.experiment.frozen import same_testset
@@ -155,25 +206,34 @@ def _baseline(
     if name is None:
         if wanting:
             kept = baselines_in(runs_dir)
-            offered = f"There are {', '.join(kept)}." if kept else "Set one: `karat baseline set main RUN`."
+            offered = f"There are {', '.join(kept)}." if kept else "Save one: `karat gate RUN --save main`."
             raise UsageError(f"rule {wanting[0].text!r} needs a baseline: name it with --baseline. {offered}")
         return None, []
     before, about = open_baseline(runs_dir, name)
     if not wanting:
         return None, [f"no rule asks for the baseline {name}."]
-    study = load_study(before.path)
-    same_testset([before.manifest, folder.manifest], [study.evaluation.testset, ours.study.evaluation.testset])
-    notes = [f"the baseline {name} is this run itself."] if before.id == folder.id else []
-    told = scored_apart((before.manifest, study.evaluation.matching), (folder.manifest, ours.study.evaluation.matching))
-    if told:
+    theirs: _Side | _SavedSide
+    evaluation = ours.study.evaluation
+    if before is None:
+        same_testset([{"inputs": {"testset": {"digest": about.testset, "path": about.name}}}, folder.manifest])
+        apart = settings_apart(about.scored_by, scored_by(folder.manifest, evaluation.matching))
+        if set(about.questions) != set(evaluation.scores.questions):
+            raise UsageError(f"the baseline {name} holds other questions than run {folder.id}. Save it again.")
+        theirs = _SavedSide(about, evaluation.scores.questions)
+    else:
+        study = load_study(before.path)
+        same_testset([before.manifest, folder.manifest], [study.evaluation.testset, evaluation.testset])
+        apart = scored_apart((before.manifest, study.evaluation.matching), (folder.manifest, evaluation.matching))
+        theirs = _Side(before.id, study, about.system)
+    if apart:
         raise UsageError(
-            f"the baseline {name} and run {folder.id} are not scored alike ({told}): their figures cannot be compared. "
-            "Score both alike, then set the baseline again."
+            f"the baseline {name} and run {folder.id} are not scored alike ({apart}): their figures cannot be "
+            "compared. Score both alike, then save the baseline again."
         )
-    return _Side(before.id, study, about.system), notes
+    return theirs, [f"the baseline {name} is this run itself."] if theirs.id == folder.id else []
 
 
-def _verdict(rule: Rule, ours: _Side, theirs: _Side | None, allow_incomplete: bool) -> RuleResult:
+def _verdict(rule: Rule, ours: _Side, theirs: _Side | _SavedSide | None, allow_incomplete: bool) -> RuleResult:
     system, name = rule.system, rule.subject
     if system is None and ":" in name and name not in {m.name for m in ours.study.evaluation.scores.measures}:
         system, _, name = (part.strip() for part in name.partition(":"))
@@ -191,7 +251,7 @@ def _verdict(rule: Rule, ours: _Side, theirs: _Side | None, allow_incomplete: bo
         other = theirs.system if theirs.system is not None else system if system is not None else ours.system
         other = theirs.named(other) if other is not None else theirs.default
         try:
-            beside = subject_of(theirs.study, other, name).of(chosen)
+            beside = theirs.subject(other, subject, name).of(chosen)
         except KaratError as problem:
             raise UsageError(f"of the baseline: {problem}") from None
     testset = ours.study.evaluation.testset
@@ -204,7 +264,7 @@ def _verdict(rule: Rule, ours: _Side, theirs: _Side | None, allow_incomplete: bo
 
 def _in_slice(study: Study, rule: Rule) -> NDArray[np.bool_]:
     """The questions that a rule is about."""
-    from karat.experiment.score import slices_of
+    from karat.experiment.inputs import slices_of
 
     testset = study.evaluation.testset
     chosen = np.ones(len(testset), bool)
@@ -213,7 +273,7 @@ def _in_slice(study: Study, rule: Rule) -> NDArray[np.bool_]:
         if wanted not in values:
             known = sorted(set(values))
             near = did_you_mean(wanted, known)
-            raise UsageError(f"no question has {name} {wanted!r}.{near} There are {listed(known, 12)}.")
+            raise UsageError(f"no question has {name} {wanted!r}.{near} There are {names(known, 12)}.")
         chosen &= np.array([value == wanted for value in values], bool)
     if not chosen.any():
         shown = ", ".join(f"{name}={value}" for name, value in rule.where)
@@ -221,21 +281,19 @@ def _in_slice(study: Study, rule: Rule) -> NDArray[np.bool_]:
     return chosen
 
 
-def _missing(verdicts: Sequence[RuleResult], ours: _Side, theirs: _Side | None) -> list[str]:
+def _missing(verdicts: Sequence[RuleResult], ours: _Side, theirs: _Side | _SavedSide | None) -> list[str]:
     """What failed in the systems that rules are about, a sentence each."""
-    sides = [("", ours, dict.fromkeys(v.system for v in verdicts))]
+    sides: list[tuple[str, _Side | _SavedSide, Iterable[str]]] = [("", ours, dict.fromkeys(v.system for v in verdicts))]
     if theirs is not None:
-        names = dict.fromkeys(v.baseline_system for v in verdicts if v.baseline_system is not None)
-        sides.append(("the baseline's ", theirs, names))
-    found = []
-    for whose, side, names in sides:
-        for name in names:
-            failed = failed_rows(side.study, name)
-            if failed.any():
-                first = side.study.evaluation.scores.questions[int(np.flatnonzero(failed)[0])]
-                of = f"{int(failed.sum()):,} of {len(failed):,} rows"
-                found.append(f"{whose}{name}: {of} failed, the first of them {first}.")
-    return found
+        others = dict.fromkeys(v.baseline_system for v in verdicts if v.baseline_system is not None)
+        sides.append(("the baseline's ", theirs, others))
+    sentences = []
+    for whose, side, systems in sides:
+        for name in systems:
+            if failed := side.failed_questions(name):
+                of = f"{len(failed):,} of {len(ours.study.evaluation.scores.questions):,} rows"
+                sentences.append(f"{whose}{name}: {of} failed, the first of them {failed[0]}.")
+    return sentences
 
 
 def _chosen(verdicts: Sequence[RuleResult], ours: _Side) -> list[str]:
@@ -248,5 +306,5 @@ def _chosen(verdicts: Sequence[RuleResult], ours: _Side) -> list[str]:
 
 
 def _allowed(fired: Sequence[Note], allow: Sequence[str]) -> list[str]:
-    names = dict.fromkeys(note.guard for note in fired if note.guard in allow)
-    return [f"the guard {name!r} fired and is allowed." for name in names]
+    allowed = dict.fromkeys(note.guard for note in fired if note.guard in allow)
+    return [f"the guard {name!r} fired and is allowed." for name in allowed]

@@ -12,6 +12,8 @@ from karat.core.errors import UsageError
 from karat.core.glance import NotebookView, Table
 from karat.core.progress import shown_in_notebook
 from karat.core.types import Question, TestSet
+from karat.experiment.models import ChatOptions, ChatValue
+from karat.experiment.settings import takes_settings
 
 if TYPE_CHECKING:
     from karat.core.docs import Chunks
@@ -62,12 +64,12 @@ class GeneratedTestSet(NotebookView):
 
 
 @shown_in_notebook("say")
+@takes_settings(chat=ChatOptions)
 def generate(
     index: PathLike | Index,
     *,
     samples: int = SAMPLES,
     kinds: Sequence[str] | str | None = None,
-    model: Any = None,
     offline: bool = False,
     each: int = 1,
     seed: int = 0,
@@ -79,25 +81,23 @@ def generate(
     output: PathLike | None = None,
     force: bool = False,
     columns: Mapping[str, str] | None = None,
+    chat: ChatValue = None,
     say: Say = lambda what, done, total: None,
-    announce: Callable[[str], None] | None = None,
-    **chat: Any,
 ) -> GeneratedTestSet:
     """Make questions with gold and answers from the documents of an index, by a chat model or `offline`.
 
     `samples` chunks give one accepted question of each kind, or `each` where no model is asked. `mix` is a file or
     mapping of categories with shares, or "default". `extend` is a test set to add to: in place unless `output` names
     another file; `fill_gaps` then goes where it asks little. `docs` are the only documents to ask about. `chat` is
-    what else `ModelSettings.of` takes: `base_url`, `max_calls`, `calls` ...
+    the model, as in `karat.score`.
     """
     from karat.experiment.models import ModelSettings, close, models_of, spent_by, spent_notes
     from karat.systems.index import Index
-    from karat.testset.gaps import AskedRows, asked_rows, gap_weights
     from karat.testset.generate import GenerationSettings
     from karat.testset.generate import generate as make
-    from karat.testset.sample import LEAST_TOKENS, sections_of
+    from karat.testset.sample import LEAST_TOKENS, AskedRows, asked_rows, gap_weights, sections_of
 
-    settings = ModelSettings.of(model=model, **chat)
+    settings = ModelSettings.of(chat)
     _check(settings, offline, mix is not None, extend is not None, fill_gaps)
     named = _names(kinds)
     target = _target(output, extend, force)
@@ -112,27 +112,27 @@ def generate(
         weights = gap_weights(opened.chunks, covered.rows, sections_of(opened.chunks, opened.docs))
     if target is not None and settings.chat is not None and settings.calls is None:
         settings = replace(settings, calls=f"{target}{CALLS}")
-    models = models_of(settings, index=opened, progress=say, announce=announce)
+    models = models_of(settings, index=opened, progress=say)
     try:
         wanted = GenerationSettings(
             samples=samples, kinds=named, offline=offline, each=each, seed=seed, mix=categories, weights=weights,
             least_tokens=LEAST_TOKENS if least_tokens is None else least_tokens, wanted_docs=docs,
         )  # fmt: skip
-        made = make(
+        generated = make(
             opened.chunks, wanted, models, docs=opened.docs, before=before.questions if before else (),
             asked=covered.by_kind, say=say,
         )  # fmt: skip
-        spent, told = spent_by(models), [note.text for note in spent_notes(models)]
+        spent, sentences = spent_by(models), [note.text for note in spent_notes(models)]
     finally:
         close(models)
     changed = (f"{extend} is {before.changed}.",) if before is not None and before.changed is not None else ()
-    made = replace(made, notes=(*changed, *covered.notes, *made.notes))
-    whole = TestSet((*(before.questions if before else ()), *made.questions), name=_name(target, extend))
-    written = target is not None and bool(made.questions)
+    generated = replace(generated, notes=(*changed, *covered.notes, *generated.notes))
+    whole = TestSet((*(before.questions if before else ()), *generated.questions), name=_name(target, extend))
+    written = target is not None and bool(generated.questions)
     if written and target is not None:
-        _write(made.questions, whole, target, in_place)
+        _write(generated.questions, whole, target, in_place)
     return GeneratedTestSet(
-        whole, made, opened.chunks, spent, told[0] if told else None, str(target) if written else None
+        whole, generated, opened.chunks, spent, sentences[0] if sentences else None, str(target) if written else None
     )
 
 
@@ -140,7 +140,7 @@ def _check(settings: ModelSettings, offline: bool, mix: bool, extend: bool, fill
     """Refuse what cannot be, before anything is read."""
     if settings.chat is None and not offline:
         raise UsageError(
-            "no chat model is named to write questions. Name one with --model (model=), or make them by grammar with "
+            "no chat model is named to write questions. Name one with --model (chat=), or make them by grammar with "
             "--offline (offline=True)."
         )
     if settings.chat is not None and offline:
@@ -224,18 +224,18 @@ def _check_docs(docs: Sequence[str] | None, index: Index) -> None:
             raise UsageError(f"no document of the index is called {doc!r}.{did_you_mean(doc, sorted(known))}")
 
 
-def _mix(given: PathLike | Mapping[str, Any] | Mix | None) -> Mix | None:
+def _mix(mix: PathLike | Mapping[str, Any] | Mix | None) -> Mix | None:
     from karat.testset.mix import DEFAULT, Mix
 
-    if given is None or isinstance(given, Mix):
-        return given
-    if isinstance(given, Mapping):
-        return Mix.of(given)
-    if os.fspath(given) == "default":
+    if mix is None or isinstance(mix, Mix):
+        return mix
+    if isinstance(mix, Mapping):
+        return Mix.of(mix)
+    if os.fspath(mix) == "default":
         return DEFAULT
     from karat.experiment.spec._yaml import load_yaml
 
-    return Mix.of(load_yaml(Path(given)).values, os.fspath(given))
+    return Mix.of(load_yaml(Path(mix)).values, os.fspath(mix))
 
 
 def _name(target: Path | None, extend: PathLike | None) -> str:
@@ -253,10 +253,10 @@ def _write(new: Sequence[Question], whole: TestSet, target: Path, in_place: bool
         return
     from tempfile import TemporaryDirectory
 
-    stood = target.read_bytes()
+    existing = target.read_bytes()
     with TemporaryDirectory(prefix="karat-") as folder:
         part = Path(folder) / target.name
         write(TestSet(new), part, format="canonical")
         added = part.read_bytes()
     packed = target.name.lower().endswith(".gz")
-    write_whole(target, stood + (b"" if packed or stood.endswith(b"\n") or not stood else b"\n") + added)
+    write_whole(target, existing + (b"" if packed or existing.endswith(b"\n") or not existing else b"\n") + added)

@@ -2,12 +2,18 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import replace
+from dataclasses import fields, replace
 from typing import TYPE_CHECKING, Any
 
 from karat.core.errors import UsageError, did_you_mean
+from karat.core.progress import shown_in_notebook
 from karat.core.scores import Scores, Status
+from karat.experiment.finished import FinishedRun, folder_of
+from karat.experiment.measuring import JUDGED_BY, judge_notes
+from karat.experiment.models import ChatOptions, ChatValue
+from karat.experiment.settings import takes_settings, texts_of
 
 if TYPE_CHECKING:
     from karat.core.measure import Measure
@@ -15,48 +21,51 @@ if TYPE_CHECKING:
     from karat.core.run import Run
     from karat.experiment.models import ModelSettings
     from karat.experiment.store import RunFolder
-    from karat.models.chat import ChatSettings
     from karat.results.evaluation import Evaluation, Note, Summary
     from karat.results.study import Failure, FailureCount, Study
 
 Say = Callable[[str, int, int], None]
 NOT_JUDGED = "not judged"
-_JUDGED_BY = "was judged by"
 _ANEW = ("failed rows", "equal n")  # guards that more measures may change
 
 
+@shown_in_notebook("progress")
+@takes_settings(chat=ChatOptions)
 def judge(
-    folder: RunFolder,
-    measures: Iterable[str],
-    settings: ModelSettings,
+    run: FinishedRun | RunFolder | str | os.PathLike[str] = "LAST",
+    measures: str | Iterable[str] = (),
     *,
-    systems: Sequence[str] = (),
-    say: Say = lambda what, done, total: None,
-    announce: Callable[[str], None] | None = None,
-) -> Study:
-    """The study of a run with more measures of its answers, in its folder and as it is returned.
+    chat: ChatValue = None,
+    systems: str | Iterable[str] = (),
+    runs_dir: str | os.PathLike[str] = "runs",
+    progress: Say | None = None,
+) -> FinishedRun:
+    """A stored run with more measures of its answers, in its folder and as it is returned.
 
-    `systems` are those to judge, all that answered unless given. What was measured before under the same name is
-    measured anew. `settings` without a chat model mean the one that the run's karat.yaml names.
+    `run` is LAST, a name, the beginning of its id, its folder, or what `karat.run` returned. `systems` are those to
+    judge, all that answered unless given. What was measured before under the same name is measured anew. `chat` is the
+    model as in `karat.score`; what it leaves open is as the run's karat.yaml says.
     """
     from karat.core.language import parse_all
     from karat.experiment.models import CALLS, check_needs, close, models_of, spent_by
     from karat.experiment.outputs import ALL, write_study
     from karat.results.serial import load_study, save_study
 
-    named = list(measures)
+    say = progress or (lambda what, done, total: None)
+    folder = folder_of(run, runs_dir)
+    named = texts_of(measures)
     if not named:
         raise UsageError("no measure of answers is named. Name one with -m, such as -m Faithfulness.")
     wanted = parse_all(named, load_code=True)
     others = [m.name for m in wanted if m.spec.stage != "answer"]
     if others:
         raise UsageError(f"{others[0]} is no measure of answers, which are all that is judged. Leave it out.")
-    settings = replace(settings, chat=settings.chat or chat_of(folder), shared=folder.path.parent / CALLS)
-    models = models_of(settings.within(folder.path), progress=say, announce=announce)
+    settings = replace(judging(folder, chat), shared=folder.path.parent / CALLS)
+    models = models_of(settings.within(folder.path), progress=say)
     check_needs(wanted, models)
     with folder.held():
         study = load_study(folder.path)
-        runs = _answers(folder, systems)
+        runs = _answers(folder, texts_of(systems))
         try:
             judged = _scored(study, runs, wanted, models)
         finally:
@@ -71,7 +80,7 @@ def judge(
         save_study(study, folder.path)
         names = dict.fromkeys((*folder.manifest.get("judged", []), *(measure.name for measure in wanted)))
         folder.update(judged=list(names))
-    return study
+    return FinishedRun(folder, study, runs)
 
 
 def _renewed(study: Study, evaluation: Evaluation) -> Study:
@@ -117,13 +126,8 @@ def _answers(folder: RunFolder, systems: Sequence[str]) -> list[Run]:
     return [run for run in runs if not systems or run.name in systems]
 
 
-def chat_of(folder: RunFolder) -> ChatSettings | None:
-    """The model that the run's karat.yaml named for judging, or for all, if the user has named its host."""
-    return judging(folder).chat
-
-
-def judging(folder: RunFolder, *, calls: str | None = None, **options: Any) -> ModelSettings:
-    """The model, the budget and the repeats of the run's karat.yaml, with what options say in their place.
+def judging(folder: RunFolder, chat: ChatValue = None) -> ModelSettings:
+    """The model, the budget and the repeats of the run's karat.yaml, with what `chat` says in their place.
 
     What the run's manifest says of a model is data: its host is asked only if the user has named it, its key is the
     user's choice, and no variable of the environment is filled in.
@@ -134,56 +138,39 @@ def judging(folder: RunFolder, *, calls: str | None = None, **options: Any) -> M
     from karat.models.hosts import KEY_ENV, permitted
     from karat.systems.environment import filled, variables
 
+    options = ChatOptions.of(chat)
+    given = options.values(*(one.name for one in fields(options) if one.name not in ("calls", "announce")))
     spec: Mapping[str, Any] = folder.manifest.get("spec", {})
     written = {"model": spec.get("judge_model") or spec.get("model"), "budgets": spec.get("budgets")}
-    if written["model"] is None and options.get("model") is None:
-        given = {name: value for name, value in options.items() if value is not None}
-        option_values({}, **given)  # refuses what is for a model
-        return ModelSettings.of(calls=calls, **given)
+    if not isinstance(options.model, str | None) or (written["model"] is None and options.model is None):
+        if options.model is None:
+            option_values({}, **given)  # refuses what is for a model
+        return ModelSettings.of(options)
     stored = written["model"].get("name") if isinstance(written["model"], Mapping) else written["model"]
-    said = written | option_values(written, **options)
+    values = written | option_values(written, **given)
     place = str(folder.path / MANIFEST)
-    for name in variables(said["model"]):
+    for name in variables(values["model"]):
         raise UsageError(
             f"{place} names its model by ${{{name}}}, and no variable is filled into what a stored run says. Name the "
             "model with --model and --base-url."
         )
-    chat = chat_settings(filled(said["model"]))
-    if options.get("base_url") is None and options.get("model") in (None, stored):
-        chat = permitted(chat, place)
-    if options.get("base_url") is not None or options.get("key_env") is not None:
-        chat = replace(chat, key_env=options.get("key_env") or KEY_ENV)
-    limits = said["budgets"] or {}
+    asked = chat_settings(filled(values["model"]), place)
+    if options.base_url is None and options.model in (None, stored):
+        asked = permitted(asked, place)
+    if options.base_url is not None or options.key_env is not None:
+        asked = replace(asked, key_env=options.key_env or KEY_ENV)
+    limits = values["budgets"] or {}
     return ModelSettings.of(
-        model=chat, max_cost=limits.get("max_cost_usd"),
-        max_calls=limits.get("max_calls"), repeat=said.get("judge_repeat", spec.get("judge_repeat", 1)), calls=calls,
+        ChatOptions(
+            model=asked, max_cost=limits.get("max_cost_usd"), max_calls=limits.get("max_calls"),
+            repeat=values.get("judge_repeat", spec.get("judge_repeat", 1)), calls=options.calls,
+            announce=options.announce,
+        )
     )  # fmt: skip
 
 
-def judge_notes(scores: Scores) -> list[Note]:
-    """Who judged by each measure that asks a model, and how often one that was asked again said something else."""
-    from karat.results.evaluation import Note
-    from karat.stats.repeats import repeats
-
-    found = []
-    for m, measure in enumerate(scores.measures):
-        shown = [detail for (_, _, at), detail in scores.details.items() if at == m]
-        if "chat" not in measure.needs or not shown:
-            continue
-        models = ", ".join(sorted({str(detail["model"]) for detail in shown if detail.get("model")}))
-        text = f"{measure.name} {_JUDGED_BY} {models or 'a language model'}."
-        repeated = repeats([detail.get("repeats") or () for detail in shown])
-        if repeated is not None:
-            text += (
-                f" Asked again, it said something else of {repeated.flips:.0%} of {repeated.rows:,} answers; "
-                f"{repeated.disagree:.0%} of pairs of repeats differ."
-            )
-        found.append(Note("info", text))
-    return found
-
-
 def _scored(study: Study, runs: Sequence[Run], measures: Sequence[Measure], models: Models) -> Scores:
-    from karat.experiment._answered import answered_of, by_pair, missing_pairs, unanswered_of, unasked_of
+    from karat.experiment._answered import answered_of, unscored_pairs
     from karat.experiment._limited import unasked
     from karat.measures.compute import compute
     from karat.measures.dialects import dialect_named
@@ -195,9 +182,7 @@ def _scored(study: Study, runs: Sequence[Run], measures: Sequence[Measure], mode
     runs = [replace(run, unasked=unasked(testset, asked)) for run, asked in zip(runs, rows, strict=True)]
     return compute(
         measures, [run.name for run in runs], testset.ids, answered=answered_of(testset, runs, models),
-        failed=by_pair(testset, [run.failed for run in runs]), unanswered=unanswered_of(testset, runs),
-        unasked=unasked_of(testset, runs), missing=missing_pairs(testset, runs),
-        missing_is_zero=dialect.counts_missing(spec.get("missing")),
+        missing_is_zero=dialect.counts_missing(spec.get("missing")), unscored=unscored_pairs(testset, runs),
     )  # fmt: skip
 
 
@@ -207,8 +192,8 @@ def _joined(evaluation: Evaluation, judged: Scores) -> Evaluation:
     Systems that were not judged keep what the same judge said of them before, and have no value otherwise: scores of
     two judges do not stand in one column.
     """
-    from karat.experiment.score import slices_of
-    from karat.report.build.choice import verdicts
+    from karat.diagnose.decisions import verdicts
+    from karat.experiment.inputs import slices_of
     from karat.stats.summary import summarise, targets
 
     old, names = evaluation.scores, {measure.name for measure in judged.measures}
@@ -260,6 +245,6 @@ def _notes(before: Sequence[Note], judged: Scores, scores: Scores, summaries: Se
     from karat.diagnose.guards import equal_n, failed_rows
 
     told = (*failed_rows(scores), *equal_n(one for one in summaries if one.slice is None))
-    again = tuple(f"{measure.name} {_JUDGED_BY} " for measure in judged.measures)
+    again = tuple(f"{measure.name} {JUDGED_BY} " for measure in judged.measures)
     kept = [n for n in before if n.guard not in _ANEW and not n.text.startswith(again)]
     return (*kept, *told, *judge_notes(judged))

@@ -1,4 +1,4 @@
-"""Means from plain choices: which embedder, cross-encoder and chat model measures and answerers may ask.
+"""Models from plain settings: which embedder, cross-encoder and chat model measures and answerers may ask.
 
 Nothing is loaded, opened or asked before a measure calls for it.
 """
@@ -6,15 +6,16 @@ Nothing is loaded, opened or asked before a measure calls for it.
 from __future__ import annotations
 
 import os
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import asdict, dataclass, field, replace
 from functools import cache
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Union
 
 from karat.core.errors import UsageError
 from karat.core.models import ChatReply, EmbeddingModel, Models, Need, PairScorer, Prompt
+from karat.experiment.settings import settings_of
 
 if TYPE_CHECKING:
     from tempfile import TemporaryDirectory
@@ -28,18 +29,70 @@ if TYPE_CHECKING:
 
 CALLS, WORDLLAMA = "calls.sqlite", "wordllama"
 _HOW: dict[Need, tuple[str, str]] = {
-    "chat": ("a chat model", "Name one with --model (model=), and its endpoint with --base-url"),
+    "chat": ("a chat model", "Name one with --model (chat=), and its endpoint with --base-url"),
     "cross_encoder": ("a cross-encoder", "Name the folder of one with --cross-encoder (cross_encoder=)"),
     "embedder": ("an embedder", "Name one with --embedder (embedder=)"),
 }
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, kw_only=True)
+class ChatOptions:
+    """A chat model as a command line or a notebook names it; None: not given.
+
+    `base_url` and `key_env` (the environment variable that holds the key) are of the endpoint, for an embedder that
+    asks one too. Prices are in USD for a million tokens, `max_cost` in USD. `jobs` calls run at a time, `per_minute`
+    may begin in a minute; `repeat` is how often a judge is asked the same; `calls` is the file that keeps every call,
+    so that none is paid for twice. `announce` is called with an estimate before the first call.
+    """
+
+    model: str | ChatSettings | None = None
+    base_url: str | None = None
+    key_env: str | None = None
+    price_in: float | None = None
+    price_out: float | None = None
+    max_cost: float | None = None
+    max_calls: int | None = None
+    jobs: int | None = None
+    per_minute: int | None = None
+    repeat: int | None = None
+    calls: str | os.PathLike[str] | None = None
+    announce: Callable[[str], None] | None = None
+
+    @classmethod
+    def of(cls, chat: ChatValue) -> ChatOptions:
+        """From the name of a model, its settings, or a dict of what is said."""
+        return settings_of(cls, chat)
+
+    def values(self, *names: str) -> dict[str, Any]:
+        """Those of these options that are given."""
+        return {name: value for name in names if (value := getattr(self, name)) is not None}
+
+    def settings(self) -> ChatSettings | None:
+        """The model with its endpoint and prices; None where none is named, and then what is for one is refused."""
+        if self.model is None:
+            for name in self.values("price_in", "price_out", "max_cost", "max_calls", "per_minute", "calls"):
+                raise UsageError(
+                    f"--{name.replace('_', '-')} is for a chat model, and none is named. Add --model (chat=)."
+                )
+            return None
+        if not isinstance(self.model, str):
+            return self.model
+        from karat.models.chat import ChatSettings
+
+        prices = {f"{name}_usd": value for name, value in self.values("price_in", "price_out").items()}
+        return ChatSettings(self.model, **self.values("base_url", "key_env", "jobs", "per_minute"), **prices)
+
+
+ChatValue = Union[str, Mapping[str, Any], "ChatSettings", ChatOptions, None]  # what `chat=` takes
+
+
+@dataclass(frozen=True, kw_only=True)
 class ModelSettings:
     """Which models may be asked, in plain values; never a key. All None: wordllama embeds, nothing else is there.
 
-    `calls` is the file that keeps every call of the chat model; None keeps them until the means are closed. What
-    `shared` knows, a file that several runs have in common, is not asked again.
+    `calls` is the file that keeps every call of the chat model; None keeps them until the models are closed. What
+    `shared` knows, a file that several runs have in common, is not asked again. `announce` gets a sentence with the
+    estimate before the first call that may cost something.
     """
 
     embedder: EmbedderSettings | None = None
@@ -50,55 +103,37 @@ class ModelSettings:
     calls: str | os.PathLike[str] | None = None
     repeat: int = 1
     shared: str | os.PathLike[str] | None = None
+    announce: Callable[[str], None] | None = field(default=None, compare=False, repr=False)
 
     @classmethod
     def of(
         cls,
+        chat: ChatValue = None,
         *,
         embedder: str | EmbedderSettings | None = None,
         cross_encoder: str | os.PathLike[str] | None = None,
-        model: str | ChatSettings | None = None,
-        base_url: str | None = None,
-        key_env: str = "OPENAI_API_KEY",
-        price_in: float | None = None,
-        price_out: float | None = None,
-        max_cost: float | None = None,
-        max_calls: int | None = None,
-        jobs: int = 8,
-        per_minute: int | None = None,
-        repeat: int = 1,
-        calls: str | os.PathLike[str] | None = None,
     ) -> ModelSettings:
-        """From what a command line or a notebook says; a limit that no model is there for is refused.
-
-        `base_url` and `key_env` are of the endpoint, for the chat model and for an embedder that asks one.
-        """
+        """From what a command line or a notebook says; a limit that no model is there for is refused."""
+        options = ChatOptions.of(chat)
         if isinstance(embedder, str):
             from karat.models import EmbedderSettings
 
-            embedder = EmbedderSettings.parse(embedder, base_url=base_url, key_env=key_env)
-        about = {"price_in": price_in, "price_out": price_out, "max_cost": max_cost, "max_calls": max_calls,
-                 "per_minute": per_minute, "calls": calls}  # fmt: skip
-        if model is None:
-            needless = [name for name, value in about.items() if value is not None]
-            if base_url is not None and (embedder is None or embedder.base_url != base_url):
-                needless.insert(0, "base_url")
-            if needless:
-                raise UsageError(
-                    f"--{needless[0].replace('_', '-')} is for a chat model, and none is named. Add --model (model=)."
-                )
+            embedder = EmbedderSettings.parse(embedder, **options.values("base_url", "key_env"))
+        if options.model is None and options.base_url not in (None, embedder.base_url if embedder else None):
+            raise UsageError("--base-url is for a chat model, and none is named. Add --model (chat=).")
+        repeat = 1 if options.repeat is None else options.repeat
         if repeat < 1:
             raise UsageError(f"repeat={repeat}: a judge is asked once or more.")
-        chat = model
-        if isinstance(model, str):
-            from karat.models.chat import ChatSettings
-
-            chat = ChatSettings(
-                model=model, base_url=base_url, key_env=key_env, price_in_usd=price_in, price_out_usd=price_out,
-                jobs=jobs, per_minute=per_minute,
-            )  # fmt: skip
-        folder = None if cross_encoder is None else os.fspath(cross_encoder)
-        return cls(embedder, folder, chat, max_cost, max_calls, calls, repeat)  # type: ignore[arg-type]
+        return cls(
+            embedder=embedder,
+            cross_encoder=None if cross_encoder is None else os.fspath(cross_encoder),
+            chat=options.settings(),
+            max_cost_usd=options.max_cost,
+            max_calls=options.max_calls,
+            calls=options.calls,
+            repeat=repeat,
+            announce=options.announce,
+        )
 
     def within(self, folder: str | os.PathLike[str] | None) -> ModelSettings:
         """The same with calls kept in a folder, where a chat model is to be asked and nothing else was said."""
@@ -116,7 +151,6 @@ class ChatOnDemand:
 
     settings: ModelSettings
     progress: Callable[[str, int, int], None] | None = None
-    announce: Callable[[str], None] | None = None
     after: ChatOnDemand | None = None
     _chat: Chat | None = field(default=None, init=False, repr=False)
     _calls: Calls | None = field(default=None, init=False, repr=False)
@@ -177,7 +211,7 @@ class ChatOnDemand:
                 max_calls=None if chosen.max_calls is None else max(0, chosen.max_calls - calls),
             )
             self._calls = Calls(place, chosen.shared)
-            self._chat = Chat(chosen.chat, self._calls, budget, self.progress, announce=self.announce)
+            self._chat = Chat(chosen.chat, self._calls, budget, self.progress, announce=chosen.announce)
         assert self._chat is not None
         return self._chat
 
@@ -187,12 +221,8 @@ def models_of(
     *,
     index: Index | None = None,
     progress: Callable[[str, int, int], None] | None = None,
-    announce: Callable[[str], None] | None = None,
 ) -> Models:
-    """Means of settings. Where they name no embedder, an index's own is meant, else wordllama.
-
-    `announce` gets a sentence with the estimate before the first call that may cost something.
-    """
+    """The models of settings. Where they name no embedder, an index's own is meant, else wordllama."""
     settings = settings or ModelSettings()
     embedder = settings.embedder or (index.embedder if index is not None else None)
     folder = settings.cross_encoder
@@ -213,7 +243,7 @@ def models_of(
         return CrossEncoder(folder)
 
     return Models(
-        chat=ChatOnDemand(settings, progress, announce) if settings.chat is not None else None,
+        chat=ChatOnDemand(settings, progress) if settings.chat is not None else None,
         embedder=embeds,
         cross_encoder=scores_pairs if folder is not None else None,
         embedder_label=WORDLLAMA if embedder is None else embedder.label,
@@ -223,7 +253,7 @@ def models_of(
 
 
 def close(models: Models) -> None:
-    """Let go of what means have opened."""
+    """Let go of what models have opened."""
     if isinstance(models.chat, ChatOnDemand):
         models.chat.close()
 
@@ -306,12 +336,13 @@ def run_models(
         max_calls=keys.budgets.max_calls,
         calls=folder / CALLS,
         shared=root / CALLS,
+        announce=announce,
     )
-    models = models_of(settings, index=indexes[0] if indexes else None, progress=say, announce=announce)
+    models = models_of(settings, index=indexes[0] if indexes else None, progress=say)
     judging = replace(models, repeat=keys.judge_repeat)
     if judge is not None and judge != chat:
         before = models.chat if isinstance(models.chat, ChatOnDemand) else None
-        judging = replace(judging, chat=ChatOnDemand(replace(settings, chat=judge), say, announce, before))
+        judging = replace(judging, chat=ChatOnDemand(replace(settings, chat=judge), say, before))
     try:
         yield RunModels(models, judging)
     finally:

@@ -20,6 +20,7 @@ if TYPE_CHECKING:
     from karat.core.measure import Measure
     from karat.core.types import Question
     from karat.experiment.spec import Spec
+    from karat.experiment.spec_systems import SpecSystems
     from karat.models.chat import ChatSettings, CostEstimate
     from karat.systems.settings import SystemSettings
 
@@ -131,7 +132,7 @@ def planned_run(spec: str | os.PathLike[str] | Spec, testset: str | os.PathLike[
     spec = spec_for(spec, testset).resolved()
     questions, _ = questions_of(spec)
     work = SpecSystems(spec, questions, ())
-    systems = list(_systems(spec, work.length))
+    systems = list(_systems(spec, work))
     chat, judge = spec.chat_settings(), spec.chat_settings(judge=True)
     counting = _CountingChat(chat) if chat is not None else None
     judging = counting if judge == chat else _CountingChat(judge) if judge is not None else None
@@ -162,30 +163,23 @@ def planned_run(spec: str | os.PathLike[str] | Spec, testset: str | os.PathLike[
     return PlannedRun(len(questions), shown, found, budgets.max_calls, budgets.max_cost_usd)
 
 
-def _systems(spec: Spec, length: int) -> Iterator[tuple[str, SystemSettings | None]]:
+def _systems(spec: Spec, work: SpecSystems) -> Iterator[tuple[str, SystemSettings | None]]:
     """The systems of a run by name, with the settings of karat's own, once for each index."""
-    from karat.experiment.spec import ResultsFile
-    from karat.files import read_results
     from karat.systems.settings import SystemSettings
+    from karat.systems.source import ResultsFile
 
-    listed = spec.systems()
-    marks = (
-        [f" [{i.chunk}, {i.embedder.label if i.embedder else 'default'}]" for i in spec.indexings]
-        if len(spec.indexings) > 1
-        else [""]
+    labels = [f" [{i.chunk}, {i.embedder.label if i.embedder else 'default'}]" for i in spec.indexings]
+    own = [(configuration.name, settings) for configuration, settings in work.over_index()]
+    yield from (
+        (f"{name}{label}", settings) for label in (labels if len(labels) > 1 else [""]) for name, settings in own
     )
-    own = [(one.name, one.source) for one in listed if isinstance(one.source, SystemSettings)]
-    if spec.grid is not None:
-        known = {settings.essence(length) for _, settings in own}
-        points, _ = spec.grid.points(length)
-        own += [(p.configuration().name, p.system) for p in points if p.system.essence(length) not in known]
-    yield from ((f"{name}{mark}", settings) for mark in marks for name, settings in own)
-    for one in listed:
+    for one in spec.systems():
         if isinstance(one.source, ResultsFile):
-            runs, _ = read_results(one.source.path, columns=spec.keys.map)
-            yield from ((one.name if len(runs) == 1 else f"{one.name} {run.name}", None) for run in runs)
+            yield from ((shown.name, None) for shown, _ in one.source.read(one.configuration, spec.keys.map))
         elif not isinstance(one.source, SystemSettings):
             yield one.name, None
+        elif one.source.has_store:
+            yield one.name, one.source
 
 
 def _search(systems: Sequence[SystemSettings], questions: Sequence[str], words: int, chat: _CountingChat) -> None:

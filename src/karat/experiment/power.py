@@ -11,8 +11,9 @@ import numpy as np
 
 from karat.core.errors import NoOverlapError, UsageError
 from karat.core.text.words import plural
-from karat.experiment._compared_inputs import ScoredSystem, compared_inputs, named
+from karat.experiment._compared_inputs import ScoredSystem, compared_inputs, named, score_arrays
 from karat.experiment._paired import judge_noise, range_notes
+from karat.experiment.settings import texts_of
 from karat.results.comparison import ComparedMeasure, PairSpread, Power
 from karat.results.evaluation import InputInfo, Note
 from karat.stats.arrays import TIE
@@ -45,7 +46,7 @@ def power(
     one system it is bounded by that of its scores, as if another had nothing in common with it; without any, by the
     largest that scores from 0 to 1 can have. `comparisons` divides the level, as a correction over so many tests would.
     """
-    from karat.experiment.compare import chosen_measures, texts_of
+    from karat.experiment.compare import chosen_measures
     from karat.files import as_testset
     from karat.stats.power import WORST
 
@@ -75,16 +76,15 @@ def power(
     systems = named(found)
     chosen, notes = chosen_measures(found, texts_of(measures), most=SHOWN)
     _refuse_strangers(questions.ids, questions.name, systems, found[0].place)
-    every_value = np.array([_values(measure.name, systems, questions.ids) for measure in chosen])
+    every_value, _ = score_arrays(systems, questions.ids, chosen)
     chosen, past = range_notes(every_value, [system.name for system in systems], questions.ids, chosen)
     notes += past
     noise = judge_noise(systems, chosen)
     spreads = []
-    for measure in chosen:
-        made_of, spread_notes = _measured(measure, systems, questions.ids, noise, difference, settings)
+    for measure, values in zip(chosen, every_value, strict=True):
+        spread, spread_notes = _measured(measure, values, systems, questions.ids, noise, difference, settings)
         notes += spread_notes
-        if made_of is not None:
-            spreads.append(made_of)
+        spreads += [spread] if spread is not None else []
     notes += _undefined(spreads, len(questions)) + _unseen(systems, questions.ids)
     places = ", ".join(source.place for source in found)
     every: tuple[InputInfo, ...] = (taken, *(one for source in found for one in source.taken))
@@ -121,6 +121,7 @@ def _refuse_strangers(ids: Sequence[str], name: str, systems: Sequence[ScoredSys
 
 def _measured(
     measure: ComparedMeasure,
+    values: Floats,
     systems: Sequence[ScoredSystem],
     ids: Sequence[str],
     noise: Mapping[tuple[str, str], JudgeNoise],
@@ -128,7 +129,6 @@ def _measured(
     settings: Mapping[str, float],
 ) -> tuple[PairSpread | None, list[Note]]:
     """The spreads between all pairs by a measure, and what they mean for as many questions as can have a value."""
-    values = _values(measure.name, systems, ids)
     known = np.isfinite(values)
     asked = known.any(axis=0)
     never = int((~asked & _seen(systems, ids)).sum())
@@ -218,16 +218,6 @@ def _spread(
         judge=share,
         without_judge=None if share is None else least(middle * (1 - share) ** 0.5),
     )
-
-
-def _values(name: str, systems: Sequence[ScoredSystem], ids: Sequence[str]) -> Floats:
-    values = np.full((len(systems), len(ids)), np.nan)
-    for row, system in zip(values, systems, strict=True):
-        place = {question: i for i, question in enumerate(system.questions)}
-        for i, question in enumerate(ids):
-            if question in place:
-                row[i] = system.values[name][place[question]]
-    return values
 
 
 def _seen(systems: Sequence[ScoredSystem], ids: Sequence[str]) -> NDArray[np.bool_]:

@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Callable, Collection, Iterable, Sequence
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from functools import cached_property, partial
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, TypeVar
 
 from karat.core.errors import UsageError, did_you_mean
 from karat.core.glance import NotebookView, Table
@@ -16,12 +16,14 @@ if TYPE_CHECKING:
     import polars as pl
 
     from karat.core.run import Run
-    from karat.experiment.score import Choices
+    from karat.experiment.settings import Choices
     from karat.report import Output
     from karat.results.evaluation import Evaluation
+    from karat.results.study import Study
 
     Rendering = Callable[[], str | bytes]
 
+T = TypeVar("T")
 EXPORTS = ("liverag", "trec")
 
 
@@ -76,7 +78,7 @@ class Report(NotebookView):
         name = measure
         if name not in self.measures:
             asked, norm = parse(measure, k=self.choices.k, load_code=True), self.evaluation.testset.norm
-            name = dialect_named(self.choices.dialect).meant(asked, norm).with_rel(self.choices.rel).name
+            name = dialect_named(self.choices.dialect).meant(asked, norm, self.choices.matching.rel).name
         if name not in self.measures:
             offered = f"Computed were {', '.join(self.measures)}."
             raise UsageError(f"{name} was not computed.{did_you_mean(name, self.measures)} {offered}")
@@ -93,7 +95,7 @@ class Report(NotebookView):
         """The summary for each value of a slice ("kind", or any tag of the questions)."""
         from dataclasses import replace
 
-        from karat.experiment.score import slices_of
+        from karat.experiment.inputs import slices_of
         from karat.measures.dialects import dialect_named
         from karat.report.frame import summary
         from karat.stats.summary import summarise
@@ -101,11 +103,8 @@ class Report(NotebookView):
         evaluation = self.evaluation
         if not any(s.slice == slice for s in evaluation.summaries):
             slices = slices_of(evaluation.testset, [slice])
-            choices = self.choices
-            bands = dialect_named(choices.dialect, bands=choices.bands).bands
-            sliced = summarise(
-                evaluation.scores, slices=slices, intervals=choices.intervals, bands=bands
-            )  # fmt: skip
+            bands = dialect_named(self.choices.dialect, bands=self.choices.bands).bands
+            sliced = summarise(evaluation.scores, slices=slices, bands=bands)
             evaluation = replace(evaluation, summaries=sliced)
         return summary(evaluation).filter(_column("slice") == slice).drop("slice").rename({"value": slice})
 
@@ -198,11 +197,33 @@ class Report(NotebookView):
             written += export_to(name, self.evaluation, self.runs, target, command)
         return written + (self._charts(target) if any(run.settings for run in self.runs) else [])
 
+    @cached_property
+    def study(self) -> Study:
+        """The evaluation as the study of a run that retrieved nothing itself."""
+        from karat.experiment.store import DONE
+        from karat.results.decisions import headlines
+        from karat.results.study import Configuration, Study
+
+        evaluation = self._with_settings()
+        main = next(iter(headlines(evaluation.scores.measures, evaluation.dialect)))
+        matching = self.choices.matching
+        scored = {name: getattr(matching, name) for name in ("match", "repeats", "rel", "pages", "page_offset")}
+        scored["dialect"] = self.choices.dialect
+        return Study(
+            evaluation.testset.name,
+            evaluation=evaluation,
+            configurations=tuple(Configuration(run.name, run.settings) for run in self.runs),
+            main=main.name,
+            k=main.k or 5,
+            seconds=evaluation.seconds,
+            manifest={"status": DONE, "spec": scored},
+        )
+
     def _with_settings(self) -> Evaluation:
         """The evaluation with what the results say of settings and times."""
         from dataclasses import replace
 
-        from karat.experiment.spec_systems import seconds_before_answering
+        from karat.systems.source import seconds_before_answering
 
         questions = self.evaluation.scores.questions
         seconds = {run.name: seconds_before_answering(run, questions) for run in self.runs}
@@ -212,21 +233,8 @@ class Report(NotebookView):
         """The charts of results that name alpha or k, as a run draws them."""
         from karat.experiment.outputs import CHARTS
         from karat.report.charts import write_charts
-        from karat.report.decisions import headlines
-        from karat.results.study import Configuration, Study
 
-        evaluation = self._with_settings()
-        main = next(iter(headlines(evaluation.scores.measures, evaluation.dialect)))
-        systems = tuple(Configuration(run.name, run.settings) for run in self.runs)
-        study = Study(
-            evaluation.testset.name,
-            evaluation=evaluation,
-            configurations=systems,
-            main=main.name,
-            k=main.k or 5,
-            seconds=evaluation.seconds,
-        )
-        return write_charts(study, folder / CHARTS)
+        return write_charts(self.study, folder / CHARTS)
 
 
 def export_to(name: str, evaluation: Evaluation, runs: Sequence[Run], folder: Path, command: str = "") -> list[Path]:
@@ -262,6 +270,17 @@ def _export_trec(runs: Sequence[Run], folder: Path) -> list[Path]:
     for run, name in zip(ranked, names, strict=True):
         write(run, folder / name, format="trec_run")
     return [folder / name for name in names]
+
+
+def file_writer(path: str | os.PathLike[str], forms: Mapping[str, Callable[[T], str]]) -> Callable[[T], None]:
+    """What writes a result into this file, by its ending; an ending that says nothing is refused at once."""
+    from karat.io.writing import write_whole
+
+    target = Path(path)
+    form = forms.get(target.suffix.lower())
+    if form is None or target.is_dir():
+        raise UsageError(f"cannot tell a format from {target.name!r}. Endings: {', '.join(sorted(forms))}.")
+    return lambda result: write_whole(target, form(result))
 
 
 def render_as(path: Path, evaluation: Evaluation, also: Sequence[str] = ()) -> str | bytes:

@@ -30,27 +30,28 @@ def export_review(
     columns: Mapping[str, str] | None = None,
     say: Callable[[str], None] = lambda step: None,
 ) -> tuple[Path, TestSet]:
-    """Write the questions to a CSV file with an empty verdict each, and what the audit has against them.
+    """Write the questions to a CSV file with an empty verdict each, and what the check has against them.
 
-    With an index the chunks that hold the gold stand beside each question, and the audit knows more.
+    With an index the chunks that hold the gold stand beside each question, and the check knows more.
     """
     import polars as pl
 
-    from karat.experiment.audit import audit
+    from karat.experiment.check import check
     from karat.files import read_testset
     from karat.io.writing import write_whole
     from karat.match import resolve
     from karat.report.outputs.csv import written
     from karat.systems.index import Index
+    from karat.testset.freeze import refuse_existing
 
     target = Path(output) if output is not None else Path(f"{os.fspath(testset)}{ENDING}")
-    _refuse_existing(target)
+    refuse_existing(target)
     say("reading the test set")
     questions, _ = read_testset(Path(testset), columns=columns)
     opened = index if index is None or isinstance(index, Index) else Index.open(index)
     resolution = None if opened is None else resolve(questions, opened.chunks, opened.docs)
     remarks: dict[str, list[str]] = {}
-    for finding in audit(questions, opened, local=True, progress=say).findings:
+    for finding in check(questions, opened, progress=say).findings:
         for qid in finding.questions if finding.severity != "info" else ():
             remarks.setdefault(qid, []).append(finding.check)
     rows = []
@@ -66,7 +67,7 @@ def export_review(
                 "gold": "\n".join(gold.label for gold in question.gold),
                 "quotes": "\n".join(gold.quote for gold in question.gold if gold.quote),
                 "chunks": "\n\n".join(resolution.chunks[row].text for row in holders) if resolution is not None else "",
-                "audit": ", ".join(remarks.get(question.id, ())),
+                "findings": ", ".join(remarks.get(question.id, ())),
                 "digest": digest_of(question),
             }
         )
@@ -98,6 +99,7 @@ def apply_review(
     A question or answer that reads otherwise in the review is an edit, and keeps the question unless it is dropped.
     """
     from karat.files import frozen_beside, read_raw_table, read_testset, write
+    from karat.testset.freeze import refuse_existing
 
     source = Path(testset)
     questions, taken = read_testset(source, columns=columns)
@@ -109,7 +111,7 @@ def apply_review(
         raise UsageError("every question is dropped: nothing would be left of the test set.")
     original = None
     if output is not None:
-        _refuse_existing(Path(output))
+        refuse_existing(Path(output))
     else:
         frozen = frozen_beside(source)
         if frozen is not None:
@@ -119,12 +121,12 @@ def apply_review(
         if taken.format != "canonical" or not source.is_file():
             raise UsageError(f"{source} is {taken.format}, not karat's own JSONL. Name a file to write with -o.")
         original = keep_original(source)
-    target, made = Path(output or source), TestSet(reviewed, name=questions.name)
-    write(made, target, format=None if output is not None else "canonical", inputs=(source,) if output else ())
-    dropped = len(questions) - len(made)
+    target, decided_set = Path(output or source), TestSet(reviewed, name=questions.name)
+    write(decided_set, target, format=None if output is not None else "canonical", inputs=(source,) if output else ())
+    dropped = len(questions) - len(decided_set)
     edited = sum(decided.get(question.id) not in (None, question) for question in questions)
     return Applied(
-        target, made, original, len(decided) - dropped, edited, dropped, undecided=len(questions) - len(decided)
+        target, decided_set, original, len(decided) - dropped, edited, dropped, undecided=len(questions) - len(decided)
     )
 
 
@@ -132,7 +134,9 @@ def _decided(table: RawTable, questions: TestSet) -> dict[str, Question | None]:
     """Each question that a review decides about, as it is to be; None: dropped."""
     missing = [name for name in (*COLUMNS, "digest") if name not in table.columns]
     if missing:
-        raise table.error(f"has no column {', '.join(missing)}", remedy="Give the file that `karat review` wrote.")
+        raise table.error(
+            f"has no column {', '.join(missing)}", remedy="Give the file that `karat testset review` wrote."
+        )
     known = {question.id: question for question in questions}
     if len(known) < len(questions):
         raise UsageError(f"{questions.name} holds a question id twice. Give every question an id of its own.")
@@ -178,11 +182,6 @@ def _line(text: str) -> str:
 def digest_of(question: Question) -> str:
     """A short digest of all that a question is: a verdict about another text is not taken for one about this."""
     return TestSet([question]).digest[:16]
-
-
-def _refuse_existing(path: Path) -> None:
-    if path.exists():
-        raise UsageError(f"{path} exists, and nothing is overwritten unasked. Name another file with -o.")
 
 
 def keep_original(source: Path) -> Path:

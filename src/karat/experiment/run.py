@@ -2,7 +2,11 @@
 
 from __future__ import annotations
 
+import hashlib
+import json
 import os
+import platform
+import sys
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import asdict, replace
@@ -13,16 +17,19 @@ from typing import TYPE_CHECKING, Any
 from karat.core.docs import unread_line
 from karat.core.errors import UsageError
 from karat.core.progress import shown_in_notebook
+from karat.core.text.words import plural
 from karat.experiment.frozen import refuse_changed
 from karat.experiment.spec_systems import BuiltIndex, SpecSystems
 from karat.experiment.study import study_of
 
 if TYPE_CHECKING:
+    from karat.core.docs import Problem
+    from karat.core.run import Run
     from karat.core.types import TestSet
     from karat.experiment.finished import FinishedRun
     from karat.experiment.models import RunModels
     from karat.experiment.spec import Spec
-    from karat.experiment.store import RunFolder
+    from karat.experiment.store import Journal, RunFolder
     from karat.experiment.sweep.swept import Swept
     from karat.results.evaluation import InputInfo, Note
     from karat.results.study import Study
@@ -31,6 +38,7 @@ if TYPE_CHECKING:
 Say = Callable[[str, int, int], None]
 Announce = Callable[[str], None]
 INDEXES = "indexes"
+_PACKAGES = ("numpy", "polars", "faiss-cpu", "PyStemmer", "wordllama")  # whose versions may change figures
 
 
 @shown_in_notebook("say")
@@ -56,63 +64,132 @@ def run(
     how much of it is done, and how much there is; `announce` with a sentence on what a chat model is about to be asked,
     before it is.
     """
-    from karat.experiment._provenance import manifest_of
     from karat.experiment.answering import answers_for
     from karat.experiment.finished import FinishedRun
-    from karat.experiment.outputs import ANSWERS, write_study
     from karat.experiment.spec.draft import spec_for
-    from karat.experiment.store import DONE, RUNNING, make_runs_dir, new_run, resumable
-    from karat.results.evaluation import Note
-    from karat.results.serial import save_study
+    from karat.experiment.store import RUNNING, make_runs_dir
 
     spec = spec_for(spec, testset).resolved()
     root = Path(runs_dir) if runs_dir is not None else spec.path(spec.keys.runs_dir)
-    questions, taken = questions_of(spec)
+    questions, read_as = questions_of(spec)
     if not changed_testset:
-        refuse_changed(questions, taken.place)
+        refuse_changed(questions, read_as.place)
     make_runs_dir(root)
-    indexes = _indexes(spec, root / INDEXES, say)
-    spec_systems = SpecSystems(spec, questions, indexes)
-    manifest = manifest_of(spec, questions, [made.index for made in indexes], command)
-    folder = None if fresh else resumable(root, manifest["digest"], done=retry_errors)
-    folder = folder or new_run(root, spec.keys.name, manifest)
+    built = indexes_of(spec, root / INDEXES, say)
+    indexes = [one.index for one in built]
+    spec_systems = SpecSystems(spec, questions, built)
+    folder = _folder(root, spec.keys.name, manifest_of(spec, questions, indexes, command), fresh, retry_errors)
     with folder.held():
-        opened = [made.index for made in indexes]
-        problems = list(dict.fromkeys(problem for index in opened for problem in index.problems))
+        problems = list(dict.fromkeys(problem for index in indexes for problem in index.problems))
         folder.update(status=RUNNING, files={}, unread=[asdict(problem) for problem in problems if problem.fatal])
-        records, damaged = folder.journaled()
-        unread = unread_line(problems)
-        unread_notes = () if unread is None else (Note("warning", unread),)
-        with _models(spec, folder, root, opened, say, announce) as models, folder.journal() as journal:
-            systems, of_systems = spec_systems.retrieve(records, journal, retry_errors, say, models.answering)
-            systems, told = answers_for(
-                spec, systems, questions, models.answering, records=records, journal=journal, retry_errors=retry_errors,
-                say=say,
+        with (
+            folder.journal(retry_errors=retry_errors) as journal,
+            _models(spec, folder, root, indexes, say, announce) as models,
+        ):
+            systems, retrieval_notes = spec_systems.retrieve(journal, models.answering, say)
+            systems, answer_notes = answers_for(
+                spec, systems, questions, models.answering, records=journal.records, journal=journal,
+                retry_errors=retry_errors, say=say,
             )  # fmt: skip
             study = study_of(
                 spec.keys.name, questions, systems, spec_systems.plan,
                 problems=problems,
-                taken=(taken, *_taken(indexes)),
-                notes=(*notes, *_redone(damaged), *of_systems, *told, *unread_notes),
+                taken=(read_as, *map(_read_as, indexes)),
+                notes=(*notes, *_redone(journal), *retrieval_notes, *answer_notes, *_unread(problems)),
                 manifest=folder.manifest,
                 models=models.judging,
                 say=say,
             )  # fmt: skip
         study = _without_judgements(study, folder)
         runs = [system.run for system in systems]
-        write_study(study, folder.path, spec.keys.outputs, runs, say)
-        save_study(study, folder.path)
-        files = folder.seal(ANSWERS)
-        folder.update(status=DONE, finished=_now(), summary=_summary(study), judged=[], files=files)
+        _write(study, folder, spec.keys.outputs, runs, say)
     return FinishedRun(folder, study, runs, spec_systems.choices)
 
 
-def _redone(damaged: Sequence[int]) -> list[Note]:
+def _folder(root: Path, name: str, manifest: dict[str, Any], fresh: bool, done: bool) -> RunFolder:
+    """The folder of a run of the same work that was stopped, or is `done` too; a new one else, or for a `fresh` run."""
+    from karat.experiment.store import new_run, resumable
+
+    stopped = None if fresh else resumable(root, manifest["digest"], done=done)
+    return stopped or new_run(root, name, manifest)
+
+
+def _write(study: Study, folder: RunFolder, outputs: Sequence[str], runs: Sequence[Run], say: Say) -> None:
+    """Write what a run found; it is done when its manifest says so."""
+    from karat.experiment.outputs import ANSWERS, write_study
+    from karat.experiment.store import DONE
+    from karat.results.serial import save_study
+
+    write_study(study, folder.path, outputs, runs, say)
+    save_study(study, folder.path)
+    finished = datetime.now(UTC).isoformat(timespec="seconds")
+    folder.update(status=DONE, finished=finished, summary=_summary(study), judged=[], files=folder.seal(ANSWERS))
+
+
+def manifest_of(spec: Spec, testset: TestSet, indexes: Sequence[Index], command: Sequence[str]) -> dict[str, Any]:
+    """What a run's manifest begins with; `digest` stands for the whole work."""
+    from importlib.metadata import version
+
+    from karat.systems.indexes import digest_of
+
+    read = {one.name: list(one.source.reads()) for one in spec.systems()}
+    inputs: dict[str, Any] = {
+        "testset": {"path": spec.keys.testset, "digest": testset.digest, "questions": len(testset)},
+        "indexes": [{"path": str(index.path), "generation": str(index.about["generation"])} for index in indexes],
+        "systems": {name: digest_of(paths) for name, paths in read.items() if paths},
+        **({"answer": digest_of(answering)} if (answering := list(_read_by_answerer(spec))) else {}),
+    }
+    whole = {"karat": version("karat"), "spec": spec.digest, "inputs": inputs}
+    text = json.dumps(whole, sort_keys=True, ensure_ascii=True)
+    inputs["testset"]["file"] = str(spec.path(spec.keys.testset))  # no part of the digest, as where the run was started
+    if testset.version is not None:  # no part of the digest: a run that was stopped before the freeze goes on
+        inputs["testset"]["version"] = testset.version
+    return {
+        "karat": version("karat"),
+        "command": list(command),
+        "spec": spec.plain(),
+        "digest": hashlib.sha256(text.encode()).hexdigest(),
+        "inputs": inputs,
+        "seed": spec.keys.seed,
+        "machine": {
+            "python": sys.version.split()[0],
+            "system": f"{platform.system()} {platform.machine()}",
+            "processors": os.cpu_count(),
+            "packages": {name: version(name) for name in _PACKAGES},
+        },
+    }
+
+
+def _read_by_answerer(spec: Spec) -> Iterator[Path]:
+    """The files that an answerer reads: its prompt, the file of a function."""
+    from karat.core.loading import file_of
+
+    answer = spec.keys.answer
+    if answer is None:
+        return
+    if answer.prompt is not None:
+        yield spec.path(answer.prompt)
+    kind, _, target = answer.by.partition(":")
+    file = file_of(target, spec.folder) if kind == "call" else None
+    if file is not None:
+        yield file
+
+
+def _redone(journal: Journal) -> Iterator[Note]:
     """Notes on lines of the journal that could not be used."""
     from karat.experiment.store import JOURNAL
     from karat.results.evaluation import Note
 
-    return [Note("warning", f"{JOURNAL} line {row} was damaged: what it held was done again.") for row in damaged]
+    for row in journal.damaged:
+        yield Note("warning", f"{JOURNAL} line {row} was damaged: what it held was done again.")
+
+
+def _unread(problems: Sequence[Problem]) -> Iterator[Note]:
+    """A note on documents that could not be read."""
+    from karat.results.evaluation import Note
+
+    if line := unread_line(problems):
+        yield Note("warning", line)
 
 
 @contextmanager
@@ -155,7 +232,7 @@ def sweep_of(
     keys, choices = spec.keys, spec.choices()
     root = Path(runs_dir) if runs_dir is not None else spec.path(keys.runs_dir)
     testset, _ = questions_of(spec)
-    indexes = _indexes(spec, root / INDEXES, say)
+    indexes = indexes_of(spec, root / INDEXES, say)
     if len(indexes) != 1:
         raise UsageError(
             f"{spec.written.place} has {len(indexes)} ways of indexing, and one index is swept at a time. Compare them "
@@ -163,17 +240,15 @@ def sweep_of(
         )
     return sweep(
         testset, indexes[0].index, spec.grid or Grid.of(k=spec.cutoffs), measures=choices.measures or None,
-        main=keys.main, dialect=choices.dialect, match=choices.match, repeats=choices.repeats, rel=choices.rel,
-        page_offset=choices.page_offset, pages=choices.pages, allow_zero_overlap=choices.allow_zero_overlap,
-        progress=say,
+        main=keys.main, dialect=choices.dialect, matching=choices.matching, progress=say,
     )  # fmt: skip
 
 
 def questions_of(spec: Spec) -> tuple[TestSet, InputInfo]:
     """The questions that a spec selects from its test set, and what that was read as."""
-    from karat.experiment.score import mapped
-    from karat.experiment.spec import ResultsFile
+    from karat.experiment.inputs import mapped
     from karat.files import read_testset
+    from karat.systems.source import ResultsFile
 
     testset, taken = read_testset(spec.path(spec.keys.testset), columns=spec.keys.map)
     taken = replace(taken, place=spec.keys.testset)
@@ -207,7 +282,7 @@ def _refuse_without_gold(spec: Spec, questions: TestSet, read_as: InputInfo) -> 
     )
 
 
-def _indexes(spec: Spec, folder: Path, say: Say) -> list[BuiltIndex]:
+def indexes_of(spec: Spec, folder: Path, say: Say) -> list[BuiltIndex]:
     """Every index that the spec needs: the one it names, or one for each chunking and embedder."""
     from karat.systems.index import Index
     from karat.systems.indexes import index_of
@@ -216,15 +291,15 @@ def _indexes(spec: Spec, folder: Path, say: Say) -> list[BuiltIndex]:
         return [BuiltIndex(Index.open(spec.path(spec.keys.index), verify=True))]
     if spec.systems() and not any(listed.is_own for listed in spec.systems()) and spec.grid is None:
         return []
-    found = []
+    indexes = []
     sources = [spec.path(text) for text in spec.keys.corpus or ()]
     keys = spec.keys.reading
     reading: dict[str, Any] = {} if keys is None else {"limits": keys.limits, "follow_links": keys.follow_links}
     chunks, embedders = {i.chunk for i in spec.indexings}, list(dict.fromkeys(i.embedder for i in spec.indexings))
     for way in spec.indexings:
         made = index_of(
-            sources, folder, chunk=way.chunk, embedder=way.embedder, engines=way.engines, titles=way.titles,
-            settings=way.settings, say=say, **reading,
+            sources, folder, chunk=way.chunk, embedder=way.embedder, engines=spec.keys.engines, titles=spec.keys.titles,
+            settings=spec.keys.settings, say=say, **reading,
         )  # fmt: skip
         embedder = way.embedder or made.embedder
         label = embedder.label if embedder is not None else None
@@ -233,25 +308,20 @@ def _indexes(spec: Spec, folder: Path, say: Say) -> list[BuiltIndex]:
             number = same.index(way.embedder) + 1
             label = label if number == 1 else f"{label} #{number}"
         marks = [way.chunk] * (len(chunks) > 1) + [str(label)] * (len(embedders) > 1)
-        found.append(BuiltIndex(made, ", ".join(marks), way.chunk, label))
-    return found
+        indexes.append(BuiltIndex(made, ", ".join(marks), way.chunk, label))
+    return indexes
 
 
-def _taken(indexes: Sequence[BuiltIndex]) -> list[InputInfo]:
+def _read_as(index: Index) -> InputInfo:
     from karat.results.evaluation import InputInfo
 
-    return [
-        InputInfo(
-            str(made.index.path),
-            "index",
-            "{docs:,} documents, {pages:,} pages, {chunks:,} chunks".format(**made.index.about["corpus"]),
-        )
-        for made in indexes
-    ]
+    nouns = {"docs": "document", "pages": "page", "chunks": "chunk"}
+    size = ", ".join(plural(index.about["corpus"][key], noun) for key, noun in nouns.items())
+    return InputInfo(str(index.path), "index", size)
 
 
 def _summary(study: Study) -> dict[str, Any]:
-    """What `karat list` shows."""
+    """What `karat show` shows."""
     best = study.choice.best if study.choice is not None else None
     return {
         "systems": len(study.configurations),
@@ -259,7 +329,3 @@ def _summary(study: Study) -> dict[str, Any]:
         "main": best.measure if best is not None else study.main,
         **({"best": best.system, "mean": best.mean, "low": best.low, "high": best.high} if best is not None else {}),
     }
-
-
-def _now() -> str:
-    return datetime.now(UTC).isoformat(timespec="seconds")

@@ -1,269 +1,145 @@
-"""Scoring: read, match, measure, summarise, guard. The walk from inputs to a Report."""
+"""Scoring, the walk: read, match and compute, summarise, guard. From inputs to an Evaluation in a Report."""
 
 from __future__ import annotations
 
 import os
-from collections import Counter
-from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import dataclass, field, replace
-from typing import TYPE_CHECKING, Any
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from dataclasses import replace
+from typing import TYPE_CHECKING, Any, TypeVar
 
-from karat.core.errors import UsageError, did_you_mean
+import numpy as np
+
 from karat.core.progress import shown_in_notebook
+from karat.core.ranked import Ties, ranking
+from karat.experiment.models import ChatOptions, ChatValue
+from karat.experiment.settings import Choices, MatchSettings, settings_of, takes_settings, texts_of
 
 if TYPE_CHECKING:
-    from karat.core.judged import Repeats
+    from karat.core.judged import Judged
     from karat.core.models import Models
-    from karat.core.ranked import Ties
     from karat.core.run import Run
     from karat.core.scores import Scores
     from karat.core.types import TestSet
+    from karat.diagnose.guards import Facts
+    from karat.experiment.models import ModelSettings
     from karat.experiment.report import Report
-    from karat.match import Pages, Resolution
-    from karat.measures.dialects import Missing
+    from karat.match import Resolution
+    from karat.measures.dialects import Dialect, Missing
     from karat.models import EmbedderSettings
-    from karat.models.chat import ChatSettings
-    from karat.results.evaluation import Evaluation, InputInfo, Note
+    from karat.results.evaluation import Evaluation, InputInfo, Note, Refusals, Usage
     from karat.systems.index import Index
 
-
-@dataclass(frozen=True)
-class Choices:
-    """How to score, beside what."""
-
-    measures: tuple[str, ...] = ()
-    dialect: str = "karat"
-    match: str | None = None
-    repeats: Repeats | None = None
-    rel: int = 1
-    by: tuple[str, ...] = ()
-    k: int | None = None
-    ties: Ties = "float32"
-    page_offset: int = 0
-    collection: int | None = None
-    columns: Mapping[str, str] = field(default_factory=dict)
-    allow_zero_overlap: bool = False
-    intervals: bool = True
-    seed: int = 0
-    pages: Pages = "physical"
-    try_all: bool = False  # whether to tell what every other matcher would find
-    missing: Missing | None = None
-    bands: bool = False  # whether bands, targets and error classes of all dialects are shown
+T = TypeVar("T")
+NEAR = 0.05  # how little above chance a mean similarity may be before it is warned of
+UNKNOWN = "N/A"  # the place of a hit that says none, beside others that do
 
 
 @shown_in_notebook("progress")
+@takes_settings(matching=MatchSettings, chat=ChatOptions)
 def score(
     testset: Any,
     results: Any,
     *,
     measures: str | Iterable[str] | None = None,
-    dialect: str = "karat",
-    match: str | None = None,
-    repeats: Repeats | None = None,
-    rel: int = 1,
-    missing: Missing | None = None,
-    by: str | Iterable[str] | None = None,
     k: int | None = None,
-    ties: Ties = "float32",
-    page_offset: int = 0,
-    collection: int | None = None,
-    columns: Mapping[str, str] | None = None,
-    allow_zero_overlap: bool = False,
-    intervals: bool = True,
-    index: str | os.PathLike[str] | Index | None = None,
-    pages: Pages = "physical",
-    try_all: bool = False,
+    by: str | Iterable[str] | None = None,
+    dialect: str = "karat",
+    matching: str | Mapping[str, Any] | MatchSettings | None = None,
+    missing: Missing | None = None,
     bands: bool = False,
+    index: str | os.PathLike[str] | Index | None = None,
+    columns: Mapping[str, str] | None = None,
+    chat: ChatValue = None,
     embedder: str | EmbedderSettings | None = None,
     cross_encoder: str | os.PathLike[str] | None = None,
-    model: str | ChatSettings | None = None,
-    base_url: str | None = None,
-    key_env: str = "OPENAI_API_KEY",
-    price_in: float | None = None,
-    price_out: float | None = None,
-    max_cost: float | None = None,
-    max_calls: int | None = None,
-    jobs: int = 8,
-    per_minute: int | None = None,
-    repeat: int = 1,
-    calls: str | os.PathLike[str] | None = None,
     progress: Callable[[str], None] | None = None,
-    announce: Callable[[str], None] | None = None,
 ) -> Report:
     """Score results against a test set.
 
     `testset` and `results` are paths, dicts (`{question: {doc: score}}` or `{question: [doc, ...]}`; several systems
     as `{name: run}`), polars or pandas frames, or lists of records. Without `measures` the dialect's default set is
-    computed. `by` names slices: "kind", or any tag. `columns` maps unusual column names to karat's fields.
-    With an `index` the gold is resolved to its chunks, so the ids of the hits are enough, and `pages` says which
-    page numbers the gold means. `missing` says what a question counts that the results have no answer for: "zero",
-    or "skip" (left out of the mean) unless the dialect says otherwise; the other mean stands beside. `try_all` also
-    tells what every other matcher would find; `bands` shows the bands and targets of all dialects. `progress` is
+    computed, cut at `k`. `by` names slices: "kind", or any tag. `matching` is the name of a matcher, or more of
+    `MatchSettings` as a dict: `{"match": "page", "page_offset": 1}`. `missing` says what a question counts that the
+    results have no answer for: "zero", or "skip" (left out of the mean) unless the dialect says otherwise; the other
+    mean stands beside. `bands` shows the bands and targets of all dialects. With an `index` the gold is resolved to its
+    chunks, so the ids of the hits are enough. `columns` maps unusual column names to karat's fields. `progress` is
     called with a sentence before each step that may take long.
 
     Only measures that are named ask a model: SemanticSimilarity the `embedder` (the index's own by default, else
-    wordllama), CrossEncoder the folder `cross_encoder`, judges the chat `model` at `base_url`, whose key is in the
-    environment variable `key_env`. Prices are in USD for a million tokens, `max_cost` in USD; `repeat` is how often a
-    judge is asked the same; `calls` is the file that keeps every call, so that none is paid for twice. `announce` is
-    called with an estimate before the first call.
+    wordllama), CrossEncoder the folder `cross_encoder`, judges the `chat` model: its name, or more of `ChatOptions` as
+    a dict: `{"model": "gpt-4o-mini", "max_cost": 0.5}`.
     """
-    from karat.experiment._measured import measures_of
-    from karat.experiment.models import ModelSettings, check_named, close, models_of, spent_notes
+    from karat.experiment.inputs import aligned_runs, mapped, opened_index, resolved
+    from karat.experiment.models import ModelSettings, close, models_of, spent_notes
     from karat.experiment.report import Report
     from karat.files import as_runs, as_testset
-    from karat.measures.dialects import dialect_named
 
     choices = Choices(
-        _texts(measures), dialect, match, repeats, rel, _texts(by), k, ties, page_offset, collection,
-        dict(columns or {}), allow_zero_overlap, intervals, pages=pages, try_all=try_all, missing=missing, bands=bands,
+        measures=texts_of(measures), k=k, by=texts_of(by), dialect=dialect,
+        matching=settings_of(MatchSettings, matching), missing=missing, bands=bands, columns=dict(columns or {}),
     )  # fmt: skip
-    say = progress or (lambda step: None)
-    check(choices)
-    settings = ModelSettings.of(
-        embedder=embedder, cross_encoder=cross_encoder, model=model, base_url=base_url, key_env=key_env,
-        price_in=price_in, price_out=price_out, max_cost=max_cost, max_calls=max_calls, jobs=jobs,
-        per_minute=per_minute, repeat=repeat, calls=calls,
-    )  # fmt: skip
-    say("reading the test set")
-    questions, taken = as_testset(testset, columns=choices.columns)
-    say("reading the results")
-    runs, taken_too = as_runs(results, columns=choices.columns)
-    inputs = mapped((taken, *taken_too), choices.columns)
-    runs, notes = brought_together(questions, runs, choices)
-    if any(one.format == "healthcare" for one in inputs[1:]):
-        from karat.experiment._printed import check_printed
-
-        notes += check_printed(inputs[1:], choices.columns)
-    opened = _opened(index) if index is not None else None
-    resolution = resolved(questions, opened, choices, say) if opened is not None else None
+    settings = ModelSettings.of(chat, embedder=embedder, cross_encoder=cross_encoder)
+    step = progress or (lambda sentence: None)
+    step("reading the test set")
+    questions, testset_info = as_testset(testset, columns=choices.columns)
+    step("reading the results")
+    runs, results_info = as_runs(results, columns=choices.columns)
+    inputs = mapped((testset_info, *results_info), choices.columns)
+    runs, notes = aligned_runs(questions, runs, choices.dialect)
+    notes += _own_scores(inputs[1:])
+    opened = opened_index(index) if index is not None else None
+    resolution = resolved(questions, opened, choices, step) if opened is not None else None
     models = models_of(
-        settings, index=opened, announce=announce,
-        progress=lambda what, done, total: say(f"{what}: {done:,} of {total:,}"),
-    )  # fmt: skip
+        settings, index=opened, progress=lambda what, done, total: step(f"{what}: {done:,} of {total:,}")
+    )
     try:
-        check_named(settings, measures_of(questions, runs, dialect_named(choices.dialect), choices, models))
-        evaluation = evaluate(questions, runs, choices, say, inputs, notes, resolution, models)
+        evaluation = evaluate(
+            questions, runs, choices, progress=step, inputs=inputs, notes=notes, resolution=resolution, models=models,
+            settings=settings,
+        )  # fmt: skip
         evaluation = replace(evaluation, notes=(*evaluation.notes, *spent_notes(models)))
     finally:
         close(models)
     return Report(evaluation, runs, choices)
 
 
-def resolved(
-    testset: TestSet, index: str | os.PathLike[str] | Index, choices: Choices, say: Callable[[str], None]
-) -> Resolution:
-    """The gold beside the chunks of an index that hold it."""
-    from karat.match import resolve
-    from karat.measures.dialects import dialect_named
+def _own_scores(results: Sequence[InputInfo]) -> list[Note]:
+    """Notes on the scores that results print of themselves."""
+    notes: list[Note] = []
+    for one in results:
+        if one.format == "healthcare" and os.path.isfile(one.place):
+            from karat.diagnose.verify.own_scores import check_own_scores
 
-    say("finding the gold in the index")
-    opened = _opened(index)
-    return resolve(
-        testset, opened.chunks, opened.docs, by=choices.match or dialect_named(choices.dialect).match,
-        page_offset=choices.page_offset, pages=choices.pages, any_file=dialect_named(choices.dialect).any_file,
-    )  # fmt: skip
-
-
-def _opened(index: str | os.PathLike[str] | Index) -> Index:
-    from karat.systems.index import Index
-
-    return index if isinstance(index, Index) else Index.open(index)
-
-
-def _texts(value: str | Iterable[str] | None) -> tuple[str, ...]:
-    return () if value is None else (value,) if isinstance(value, str) else tuple(value)
-
-
-def mapped(taken: Sequence[InputInfo], columns: Mapping[str, str]) -> tuple[InputInfo, ...]:
-    """Inputs without the notes on mapped columns that another input has; a column that none has is refused."""
-    for column, field_ in columns.items():
-        about = f"--map {column}={field_}: "
-        lacking = [t for t in taken if any(note.startswith(about) for note in t.notes)]
-        if len(lacking) == len(taken):
-            notes = [f"{note} ({t.place})" for t in lacking for note in t.notes if note.startswith(about)]
-            raise UsageError(next((n for n in notes if "Did you mean" in n), notes[0]))
-        taken = [replace(t, notes=tuple(n for n in t.notes if not n.startswith(about))) for t in taken]
-    return tuple(taken)
-
-
-def check(choices: Choices) -> None:
-    """Refuse what cannot be before anything is read."""
-    from karat.match import MATCHERS
-    from karat.measures.dialects import dialect_named
-
-    dialect_named(choices.dialect)
-    if choices.rel < 1:
-        raise UsageError(f"rel={choices.rel} would call judged-irrelevant documents relevant. Use 1 or more.")
-    if choices.k is not None and choices.k < 1:
-        raise UsageError(f"k={choices.k}: a cut-off is 1 or more.")
-    if choices.repeats not in (None, "once", "collapse", "count"):
-        raise UsageError(f"repeats={choices.repeats!r} is not one of once, collapse, count.")
-    if choices.missing not in (None, "zero", "skip"):
-        raise UsageError(f"missing={choices.missing!r} is not one of zero, skip.")
-    if choices.ties not in ("float32", "double"):
-        raise UsageError(f"ties={choices.ties!r} is not one of float32, double.")
-    if choices.match not in (None, "auto"):
-        MATCHERS.get(choices.match.partition(":")[0])
-
-
-def brought_together(testset: TestSet, runs: Sequence[Run], choices: Choices) -> tuple[list[Run], list[Note]]:
-    """The runs under names of their own and the test set's question ids, in the order the dialect ranks them."""
-    from karat.experiment._align import align
-    from karat.measures.dialects import dialect_named
-    from karat.results.evaluation import Note
-
-    names = [run.name for run in runs]
-    twice = sorted({n for n in names if names.count(n) > 1})
-    if twice:
-        raise UsageError(
-            f"two systems are called {twice[0]!r}. Rename a file, or pass results as {{name: run}} from Python."
-        )
-    if not runs:
-        raise UsageError("no results were given.")
-    if len(set(testset.ids)) < len(testset.ids):
-        twice = [q for q, count in Counter(testset.ids).items() if count > 1]
-        raise UsageError(f"{testset.name} holds question {twice[0]!r} twice. Give every question an id of its own.")
-    bare: list[str] = []
-    if testset.is_plain or not any(g.quote is not None for q in testset.questions for g in q.gold):
-        bare = [run.name for run in runs if run.has_only_texts]
-        runs = [run.without_rankings() if run.has_only_texts else run for run in runs]
-    aligned = [align(testset, run) for run in runs]
-    by_score = dialect_named(choices.dialect).by_score
-    notes = [note for _, found in aligned for note in found]
-    notes += [Note("info", f"{name}: its hits are texts without ids: taken as contexts, not ranked.") for name in bare]
-    for run in runs if len(runs) > 1 else ():
-        if not run.asked:
-            notes.append(Note("warning", f"{run.name}: holds no results for any question."))
-        elif run.has_rankings and not len(run):
-            notes.append(Note("warning", f"{run.name}: returned no hits for any question."))
-    return [run.by_score() if by_score else run for run, _ in aligned], notes
+            notes += check_own_scores(one.place)
+    return notes
 
 
 def evaluate(
     testset: TestSet,
     runs: Sequence[Run],
     choices: Choices,
+    *,
     progress: Callable[[str], None] = lambda step: None,
-    taken: Sequence[InputInfo] = (),
+    inputs: Sequence[InputInfo] = (),
     notes: Sequence[Note] = (),
     resolution: Resolution | Sequence[Resolution | None] | None = None,
     models: Models | None = None,
+    settings: ModelSettings | None = None,
 ) -> Evaluation:
     """Score runs that are already read; `notes` are what was noticed before.
 
     With a `resolution` hits are chunks of the index it was made for; there may be one for each run, None for a run
     whose hits are matched by what is known of them. `models` are the models that measures may ask, by default wordllama
-    alone.
+    alone; one that `settings` name and no measure asks is refused.
     """
     from karat.diagnose import guards
-    from karat.experiment._answered import answered_of
-    from karat.experiment._facts import facts_of, ranked_ids, ranked_places, ranked_scores
-    from karat.experiment._measured import joined_matching, joined_scores, measures_of, parted, reachable, scored
-    from karat.experiment._remarks import dialect_notes, floor_notes, refusals_of, usage_of
+    from karat.diagnose.decisions import verdicts
+    from karat.experiment._answered import answers_given
     from karat.experiment.frozen import changed_notes
-    from karat.experiment.models import check_needs, models_of
+    from karat.experiment.inputs import slices_of
+    from karat.experiment.measuring import judge_notes, measure_runs, measures_of, reachable
+    from karat.experiment.models import check_named, check_needs, models_of
     from karat.measures.dialects import dialect_named
-    from karat.report.build.choice import verdicts
     from karat.results.evaluation import Evaluation, Note
     from karat.stats.summary import summarise, targets
 
@@ -272,73 +148,206 @@ def evaluate(
     models = models or models_of()
     measures = measures_of(testset, runs, dialect, choices, models)
     check_needs(measures, models)
-    answered = answered_of(testset, runs)
+    if settings is not None:
+        check_named(settings, measures)
+    resolutions = list(resolution) if isinstance(resolution, Sequence) else [resolution] * len(runs)
+
     progress(f"matching hits and gold, computing {len(measures)} measures")
-    groups = parted(runs, resolution)
-    parts = [scored(testset, some, dialect, choices, measures, found, models) for some, found in groups]
-    scores = joined_scores([run.name for run in runs], [part for part, _, _ in parts])
-    judged = next((judged for _, judged, _ in parts if judged is not None), None)
+    measured = measure_runs(testset, runs, measures, choices, models, resolutions)
+    scores, matching = measured.scores, measured.matching
+
     progress("summarising")
-    summaries = summarise(
-        scores, slices=slices, intervals=choices.intervals, bands=dialect.bands
-    )  # fmt: skip
-    repeats = choices.repeats or dialect.repeats
-    facts = facts_of(testset, runs, judged, answered, dialect.name, repeats, dialect.counts_missing(choices.missing))
-    matching = joined_matching([matching for _, _, matching in parts if matching is not None])
-    notes = (
-        *changed_notes(testset),
-        *notes,
-        *(Note("warning", text) for _, found in groups if found is not None for text in found.notes),
-        *(Note("warning", text) for text in (matching.notes if matching is not None else ())),
-        *dialect_notes(dialect, models),
-        *floor_notes(scores, models),
-        *_judge_notes(scores),
-        *guards.check(scores, summaries, matching, facts),
-    )
+    summaries = summarise(scores, slices=slices, bands=dialect.bands)
+    answers = {run.name: answers_given(testset, run) for run in runs if run.has_answers}
+    facts = _facts(testset, runs, measured.judged, answers, dialect, choices)
+    told = [text for one in {id(one): one for one in resolutions}.values() if one is not None for text in one.notes]
+    told += matching.notes if matching is not None else ()
+    ceilings = reachable(measured.judged, scores, dialect)
+    ties = choices.matching.ties
     return Evaluation(
         testset=testset,
         scores=scores,
         summaries=summaries,
-        taken=tuple(taken),
+        taken=tuple(inputs),
         matching=matching,
-        targets=targets(summaries, reachable(judged, scores, dialect)) if dialect.has_targets else (),
-        usage=tuple(usage_of(runs)),
+        targets=targets(summaries, ceilings) if dialect.has_targets else (),
+        ceilings=ceilings,
+        usage=tuple(_usage(runs)),
         verdicts=verdicts(summaries, scores.measures, dialect=dialect.name),
-        notes=notes,
+        notes=(
+            *changed_notes(testset),
+            *notes,
+            *(Note("warning", text) for text in told),
+            *_dialect_notes(dialect, models),
+            *_floor_notes(scores, models),
+            *judge_notes(scores),
+            *guards.check(scores, summaries, matching, facts),
+        ),
         dialect=dialect.name,
-        ranked=ranked_ids(testset, runs, choices.ties),
+        ranked=ranked_ids(testset, runs, ties),
         answers=_of_answers(testset, runs, "text"),
-        ranked_scores=ranked_scores(testset, runs, choices.ties),
+        ranked_scores=_ranked_scores(testset, runs, ties),
         confidence=_of_answers(testset, runs, "confidence"),
-        refusals=refusals_of(testset, runs, answered),
-        docs=ranked_places(testset, runs, choices.ties, "doc"),
-        pages=ranked_places(testset, runs, choices.ties, "page"),
+        refusals=_refusals(answers),
+        docs=_ranked_places(testset, runs, ties, "doc"),
+        pages=_ranked_places(testset, runs, ties, "page"),
     )
 
 
-def _judge_notes(scores: Scores) -> list[Note]:
-    if not any("chat" in measure.needs for measure in scores.measures):
-        return []
-    from karat.experiment.judge import judge_notes
-
-    return judge_notes(scores)
-
-
-def _of_answers(testset: TestSet, runs: Sequence[Run], what: str) -> dict[str, list[Any]]:
+def _of_answers(testset: TestSet, runs: Sequence[Run], field: str) -> dict[str, list[Any]]:
     """A field of the answers of each system that gives any, a value for each question."""
-    found = {
-        run.name: [getattr(run.answers[q], what) if q in run.answers else None for q in testset.ids]
+    rows = {
+        run.name: [getattr(run.answers[q], field) if q in run.answers else None for q in testset.ids]
         for run in runs
         if run.has_answers
     }
-    return found if what == "text" else {name: row for name, row in found.items() if any(v is not None for v in row)}
+    return {name: row for name, row in rows.items() if field == "text" or any(v is not None for v in row)}
 
 
-def slices_of(testset: TestSet, by: Sequence[str]) -> dict[str, list[str | None]]:
-    """The value of each slice for every question."""
-    known = testset.slices if by else ()
-    for name in by:
-        if name not in known:
-            offered = f"There are {', '.join(known)}." if known else "Its questions have no kind and no tags."
-            raise UsageError(f"the test set has no slice {name!r}.{did_you_mean(name, known)} {offered}")
-    return {name: [q.slice_value(name) for q in testset.questions] for name in by}
+def _facts(
+    testset: TestSet,
+    runs: Sequence[Run],
+    judged: Judged | None,
+    answers: Mapping[str, Sequence[tuple[str, bool]]],
+    dialect: Dialect,
+    choices: Choices,
+) -> Facts:
+    """What the guards need to know of where runs and test set meet."""
+    from karat.diagnose.guards import Facts
+    from karat.experiment._answered import missing_of
+
+    known = set(testset.ids)
+    listed = {run.name: {*run.question_ids, *run.failed} for run in runs if run.has_rankings or not run.has_answers}
+    gold = next((g.label for q in testset.questions for g in q.gold), None) if not testset.is_plain else None
+    depth = {run.name: int(np.diff(run.offsets).max()) for run in runs if run.has_rankings}
+    complete = {run.name for run in runs if run.complete}
+    return Facts(
+        dialect=dialect.name,
+        repeats=choices.matching.repeats or dialect.repeats,
+        extra={run.name: len(set(run.asked) - known) for run in runs},
+        missing={name: len(known - ids) for name, ids in listed.items()},
+        missing_answers={run.name: len(missing_of(testset, run)) for run in runs},
+        missing_is_zero=dialect.counts_missing(choices.missing),
+        empty_answers={name: (sum(not text for text, _ in rows), len(rows)) for name, rows in answers.items()},
+        depth={name: max(depth.values()) if name in complete else hits for name, hits in depth.items()},
+        unjudged=_unjudged(judged) if judged is not None else {},
+        gold_example=gold,
+        hit_examples={run.name: run.first_doc for run in runs if len(run)},
+    )
+
+
+def _unjudged(judged: Judged) -> dict[str, float]:
+    """Share of each system's top 10 hits that nobody judged, where somebody judged hits as not relevant."""
+    from karat.core.language import parse
+
+    if not judged.judged_not_relevant.any():
+        return {}
+    share = np.asarray(parse("Judged@10").of(judged)).reshape(len(judged.systems), -1)
+    return {
+        name: float(1 - np.nanmean(row))
+        for name, row in zip(judged.systems, share, strict=True)
+        if not np.isnan(row).all()
+    }
+
+
+def _dialect_notes(dialect: Dialect, models: Models) -> Iterator[Note]:
+    """What a dialect does differently, and which of its measures are left out for want of a model."""
+    from karat.results.evaluation import Note
+
+    for text in dialect.differs:
+        yield Note("info", f"dialect {dialect.name}: {text}")
+    if left_out := dialect.left_out(models.able):
+        text = f"left out, because they need a model: {', '.join(left_out)}."
+        yield Note("info", f"dialect {dialect.name}: {text}")
+
+
+def _floor_notes(scores: Scores, models: Models) -> Iterator[Note]:
+    """What chance gives, beside the mean over the same answers, which is to be read against it."""
+    from karat.results.evaluation import Note
+
+    by = f" ({models.embedder_label})" if models.embedder_label else ""
+    for (s, m), floor in sorted(scores.floors.items(), key=lambda item: (item[0][1], item[0][0])):
+        assert floor.own is not None  # of scores that were just computed
+        text = (
+            f"{scores.measures[m].name} of {scores.systems[s]}: {floor.own:.3f} over {floor.n:,} answers is to be read "
+            f"against {floor.chance:.3f}, the mean over the same answers and the references of other questions{by}."
+        )
+        near = floor.own - floor.chance < NEAR
+        if near:
+            text += " Its answers are hardly nearer to their own references than to any other."
+        yield Note("warning" if near else "info", text)
+
+
+def _usage(runs: Sequence[Run]) -> Iterator[Usage]:
+    """Seconds, tokens and cost of each system, where they are known."""
+    from karat.stats.summary import usage
+
+    for run in runs:
+        answers = run.answers.values()
+        steps = dict.fromkeys(step for a in answers for step in a.seconds)
+        columns: dict[str, list[float | None]] = {
+            f"seconds {s}".strip(): [a.seconds.get(s) for a in answers] for s in steps
+        }
+        columns |= {"tokens": [a.tokens for a in answers], "cost_usd": [a.cost_usd for a in answers]}
+        for what, values in columns.items():
+            figures = usage(run.name, what, values)
+            if figures is not None:
+                yield figures
+
+
+def _refusals(answers: Mapping[str, Sequence[tuple[str, bool]]]) -> dict[str, Refusals]:
+    """How each system declines, where any question is unanswerable or any answer declines; failed rows are left out."""
+    from karat.core.text.refusals import declines
+    from karat.stats.summary import refusals
+
+    counts = {
+        name: refusals(
+            name, [declines(text) if text else None for text, _ in rows], [answerable for _, answerable in rows]
+        )
+        for name, rows in answers.items()
+    }
+    return counts if any(one.unanswerable or one.declined for one in counts.values()) else {}
+
+
+class RankedLists(Mapping[str, Sequence[Sequence[T]]]):
+    """A column of the hits in ranked order, a list for each question, made when asked for: a run may hold millions."""
+
+    def __init__(self, testset: TestSet, runs: Sequence[Run], ties: Ties, column: Callable[[Run], Sequence[T]]) -> None:
+        self._ids, self._ties, self._column = testset.ids, ties, column
+        self._runs = {run.name: run for run in runs if run.has_rankings}
+
+    def __getitem__(self, system: str) -> list[list[T]]:
+        run = self._runs[system]
+        order, column = ranking(run, self._ties).tolist(), self._column(run)
+        rows = {
+            qid: [column[i] for i in order[run.offsets[q] : run.offsets[q + 1]]]
+            for q, qid in enumerate(run.question_ids)
+        }
+        return [rows.get(qid, []) for qid in self._ids]
+
+    def __iter__(self) -> Iterator[str]:
+        return iter(self._runs)
+
+    def __len__(self) -> int:
+        return len(self._runs)
+
+
+def ranked_ids(testset: TestSet, runs: Sequence[Run], ties: Ties) -> RankedLists[str]:
+    """Ids of the hits."""
+    return RankedLists(testset, runs, ties, lambda run: run.doc_list)
+
+
+def _ranked_places(testset: TestSet, runs: Sequence[Run], ties: Ties, field: str) -> RankedLists[str]:
+    """The documents ("doc") or the pages ("page") of the hits, of runs that know them."""
+    known = [run for run in runs if any(value is not None for value in run.fields.get(field, ()))]
+    return RankedLists(testset, known, ties, lambda run: [_place(value) for value in run.fields[field]])
+
+
+def _place(value: object) -> str:
+    return UNKNOWN if value is None else ",".join(map(str, value)) if isinstance(value, list | tuple) else str(value)
+
+
+def _ranked_scores(testset: TestSet, runs: Sequence[Run], ties: Ties) -> RankedLists[float]:
+    """Scores of the hits, of runs that have them."""
+    scored = [run for run in runs if run.scores is not None]
+    return RankedLists(testset, scored, ties, lambda run: [] if run.scores is None else run.scores.tolist())

@@ -33,7 +33,7 @@ def search_all(
     found = system.search([q.text for q in testset], k)
     run = found.run(system.settings.name, testset.ids, pages)
     lost = write(run, output, inputs=(questions,))
-    said = [f"{taken.place}: read as {taken.format}: {taken.what}"]
+    said = [f"{taken.place}: {taken.read_as}"]
     said += [] if testset.changed is None else [f"{taken.place} is {testset.changed}."]
     said += [f"wrote {len(run):,} hits to {output}"]
     if system.settings.rewrite:

@@ -7,7 +7,7 @@ import json
 import os
 import re
 import secrets
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from datetime import UTC, datetime
@@ -107,22 +107,29 @@ class RunFolder(NotebookView):
         return records, damaged
 
     @contextmanager
-    def journal(self) -> Iterator[Journal]:
-        """The journal, open for more records."""
+    def journal(self, *, retry_errors: bool = False) -> Iterator[Journal]:
+        """The journal with what it holds, open for more; with `retry_errors` what failed is not taken as known."""
         path = self.path / JOURNAL
+        records, damaged = self.journaled()
         try:
             file = open(path, "ab", buffering=0, opener=private)  # noqa: SIM115
         except OSError as problem:
             raise unwritable(path, problem) from None
         with file:
-            yield Journal(file)
+            yield Journal(file, records, damaged, retry_errors)
 
 
+@dataclass(frozen=True)
 class Journal:
-    """Appends records; each is in the hands of the operating system before the next begins."""
+    """Appends records; each is in the hands of the operating system before the next begins.
 
-    def __init__(self, file: io.FileIO) -> None:
-        self._file = file
+    `records` are those that stood in it when it was opened, `damaged` the lines whose work is done again.
+    """
+
+    _file: io.FileIO
+    records: Sequence[dict[str, Any]] = ()
+    damaged: Sequence[int] = ()
+    retry_errors: bool = False
 
     def add(self, records: list[Mapping[str, Any]]) -> None:
         """Append records, each on a line of its own."""
@@ -232,7 +239,7 @@ def find_run(runs_dir: str | os.PathLike[str], reference: str) -> RunFolder:
             shown = ", ".join(run.id for run in matches[:4])
             raise UsageError(f"{reference!r} is the beginning of {len(matches)} runs ({shown}, ...). Write more of it.")
     names = [*(run.id for run in runs), *(str(run.manifest.get("name")) for run in runs)]
-    raise UsageError(f"there is no run {reference!r} in {runs_dir}.{did_you_mean(reference, names)} See `karat list`.")
+    raise UsageError(f"there is no run {reference!r} in {runs_dir}.{did_you_mean(reference, names)} See `karat show`.")
 
 
 def resumable(runs_dir: str | os.PathLike[str], digest: str, *, done: bool = False) -> RunFolder | None:

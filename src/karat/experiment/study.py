@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
@@ -11,7 +11,8 @@ import numpy as np
 
 from karat.core.errors import UsageError
 from karat.experiment.explain import unit_label
-from karat.results.study import Configuration, Study, StudyAnswer, StudyHit
+from karat.results.study import Study, StudyAnswer, StudyHit
+from karat.systems.source import SystemRun
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -21,13 +22,13 @@ if TYPE_CHECKING:
     from karat.core.models import Models, Need
     from karat.core.ranked import Ranked
     from karat.core.run import Run
+    from karat.core.scores import Scores
     from karat.core.types import TestSet
-    from karat.experiment.score import Choices
+    from karat.experiment.settings import Choices
     from karat.match import Key, Resolution
     from karat.results.comparison import Pair
     from karat.results.evaluation import Evaluation, InputInfo, Note, Usage
     from karat.results.study import Choice, Failure, FailureCount
-    from karat.systems.retrieval import Retrieval, Retrieved
 
     Floats = NDArray[np.float64]
 
@@ -36,16 +37,11 @@ SHOWN_SYSTEMS, SHOWN_HITS = 6, 10
 MOST_PAIRED = 12  # systems of which all pairs are compared; of more, only those with the best
 
 
-@dataclass(frozen=True)
-class StudySystem:
-    """A system of a study and what it returned; `retrieved` where karat searched itself."""
+@dataclass(frozen=True, kw_only=True)
+class StudySystem(SystemRun):
+    """A system of a study and what it returned, beside the gold in the index that its hits are matched by."""
 
-    configuration: Configuration
-    run: Run
-    seconds: Sequence[float | None] = ()
-    retrieved: Retrieved | None = None
-    retrieval: Retrieval | None = None
-    resolution: Resolution | None = None  # of the gold in the index that its hits are matched beside
+    resolution: Resolution | None = None
 
     @property
     def name(self) -> str:
@@ -79,20 +75,18 @@ class Plan:
         """The main measure as it is scored: what the dialect means by it, at the relevance threshold."""
         from karat.measures.dialects import dialect_named
 
-        return self._scored(dialect_named(self.choices.dialect).meant(self._parsed(self.main)))
+        rel = self.choices.matching.rel
+        return dialect_named(self.choices.dialect).meant(self._parsed(self.main), rel=rel)
 
     @property
     def recall(self) -> str:
         """The name of the recall by which a question fails or not."""
-        return self._scored(self._parsed(f"Recall@{self.k}")).name
+        return self._parsed(f"Recall@{self.k}").with_rel(self.choices.matching.rel).name
 
     def _parsed(self, text: str) -> Measure:
         from karat.core.language import parse
 
         return parse(text, k=self.choices.k, load_code=True)
-
-    def _scored(self, measure: Measure) -> Measure:
-        return measure.with_rel(self.choices.rel)
 
     def check(self) -> None:
         """Refuse a main measure that cannot decide between rankings."""
@@ -151,9 +145,7 @@ def study_of(
     Hits that are chunks of an index are scored by which of them hold the gold, others by what is known of them.
     Failures are traced for systems whose hits are chunks of an index. `models` are the models that measures ask.
     """
-    from dataclasses import replace
-
-    from karat.experiment._measured import tried_cuts
+    from karat.experiment.measuring import tried_cuts
     from karat.experiment.score import evaluate
     from karat.measures.dialects import dialect_named
 
@@ -163,7 +155,10 @@ def study_of(
     cuts = (*plan.cuts, *tried_cuts(runs))
     plan = replace(plan, answers=plan.answers or answered, able=able, cuts=cuts)
     choices = replace(plan.choices, measures=plan.measures)
-    evaluation = evaluate(testset, runs, choices, lambda step: say(step, 0, 1), taken, notes, resolutions, models)
+    evaluation = evaluate(
+        testset, runs, choices, progress=lambda step: say(step, 0, 1), inputs=taken, notes=notes,
+        resolution=resolutions, models=models,
+    )  # fmt: skip
     evaluation = replace(evaluation, usage=(*evaluation.usage, *_retrieval_times(systems, evaluation)))
     say("choosing", 0, 1)
     choice, pairs = _chosen(evaluation, plan, systems, testset)
@@ -221,12 +216,27 @@ def answers_of(system: StudySystem) -> dict[str, StudyAnswer]:
     }
 
 
-def values_of(evaluation: Evaluation, measure: str) -> Floats:
+def values_of(scores: Scores, measure: str) -> Floats:
     """Values of a measure, systems x questions; NaN where there is none."""
-    scores = evaluation.scores
     column = [m.name for m in scores.measures].index(measure)
-    found: Floats = np.where(scores.status[:, :, column] == 0, scores.values[:, :, column], np.nan)
-    return found
+    values: Floats = np.where(scores.status[:, :, column] == 0, scores.values[:, :, column], np.nan)
+    return values
+
+
+def choice_of(
+    main: Measure, systems: Sequence[str], values: Floats, testset: TestSet, *, kinds: Sequence[str | None], seed: int
+) -> Choice | None:
+    """The best system by a measure, its equals, and the best for each kind, of values by system and question."""
+    from karat.diagnose.decisions import in_words
+    from karat.stats.choose import cells_of, choose
+
+    cells = cells_of([(name, main.name, main.k) for name in systems], values, bounds=main.bounds)
+    known_kinds = kinds if any(kind is not None for kind in kinds) else None
+    choice = choose(
+        main.name, cells, values, kinds=known_kinds, ids=testset.ids, bounds=main.bounds, seed=seed,
+        higher_is_better=main.spec.direction != "lower",
+    )  # fmt: skip
+    return in_words(choice)
 
 
 def _chosen(
@@ -236,29 +246,20 @@ def _chosen(
 
     Systems whose hits cannot show all the gold that those of others can are no part of either.
     """
-    from karat.report.build.choice import in_words
-    from karat.stats.choose import cells_of, choose
     from karat.stats.compare import pairs
 
-    seed, main = plan.choices.seed, plan.base
-    higher = main.spec.direction == "higher"
-    matching = evaluation.matching
+    seed, main, matching = plan.choices.seed, plan.base, evaluation.matching
     unranked = matching.unranked if matching is not None else frozenset[str]()
     places = [s for s, c in enumerate(systems) if c.name not in unranked]
     names = [systems[s].name for s in places]
     if not names or main.name not in {m.name for m in evaluation.scores.measures}:
         return None, ()
-    values = values_of(evaluation, main.name)[places]
-    kinds, ids = [q.kind for q in testset], [q.id for q in testset]
-    has_kinds = any(kind is not None for kind in kinds)
-    cells = cells_of([(name, main.name, main.k) for name in names], values, bounds=main.bounds)
-    choice = choose(
-        main.name, cells, values, kinds=kinds if has_kinds else None, ids=ids, bounds=main.bounds, seed=seed,
-        higher_is_better=higher,
-    )  # fmt: skip
+    values = values_of(evaluation.scores, main.name)[places]
+    choice = choice_of(main, names, values, testset, kinds=[q.kind for q in testset], seed=seed)
     best = names.index(choice.best.system) if choice is not None else 0
     wanted = None if len(names) <= MOST_PAIRED else [(i, best) for i in range(len(names)) if i != best]
-    return in_words(choice), pairs(main.name, names, values, wanted, ids=ids, seed=seed, higher_is_better=higher)
+    higher = main.spec.direction != "lower"
+    return choice, pairs(main.name, names, values, wanted, ids=testset.ids, seed=seed, higher_is_better=higher)
 
 
 def _failures(

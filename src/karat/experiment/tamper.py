@@ -50,7 +50,7 @@ ATTACKS: dict[str, Callable[[TamperCase], TamperCase]] = {
 }
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, kw_only=True)
 class Moved:
     """What one attack did to the scores of one measure, over the `n` cases with a score before and after.
 
@@ -67,7 +67,7 @@ class Moved:
     fooled: float | None
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, kw_only=True)
 class PlainAccuracy:
     """How well a judge tells good from bad where nothing is tampered with.
 
@@ -115,8 +115,8 @@ def tamper(
         right = (base >= middle) == high
         plain.append(
             PlainAccuracy(
-                measure.name, len(CASES), int((~known).sum()), _mean(right[known]), _mean(base[known & high]),
-                _mean(base[known & ~high]),
+                measure=measure.name, cases=len(CASES), failed=int((~known).sum()), right=_mean(right[known]),
+                good=_mean(base[known & high]), bad=_mean(base[known & ~high]),
             )
         )  # fmt: skip
         attacked = {name: [attack(case) for case in CASES] for name, attack in ATTACKS.items()}
@@ -129,8 +129,8 @@ def tamper(
             fooled = right & ((values >= middle) != high)
             moved.append(
                 Moved(
-                    measure.name, name, int(both.sum()), int((known & ~both).sum()), _mean(shift),
-                    _mean(np.abs(shift) > _SAME), _mean(fooled[both]),
+                    measure=measure.name, attack=name, n=int(both.sum()), lost=int((known & ~both).sum()),
+                    shift=_mean(shift), moved=_mean(np.abs(shift) > _SAME), fooled=_mean(fooled[both]),
                 )
             )  # fmt: skip
     return Tampered(chat.label if chat else "none", tuple(plain), tuple(moved))

@@ -8,7 +8,7 @@ from karat.files._frozen import Frozen, frozen_beside, frozen_path, write_frozen
 from karat.files._labels import as_labels
 from karat.files._raw_table import RawTable, read_raw_table, read_tables
 from karat.files._read import read_any, read_results, read_testset
-from karat.files._results import ReplyReader, printed_measures
+from karat.files._results import ReplyReader
 from karat.files._score_table import as_score_table, is_score_table
 from karat.files._write import convert, write
 from karat.files.canonical import answer_row
@@ -27,7 +27,6 @@ __all__ = [
     "frozen_beside",
     "frozen_path",
     "is_score_table",
-    "printed_measures",
     "read_any",
     "read_raw_table",
     "read_results",

@@ -1,7 +1,7 @@
 """Format: what a file of this room registers, the registry that finds it, and how records are told apart.
 
 A module `files/<name>.py` defines `FORMAT`, a Format; a plug-in names one under the entry-point group
-`karat.formats`. See docs/adding-a-format.md.
+`karat.formats`. See docs/extend/README.md.
 """
 
 from __future__ import annotations

@@ -209,7 +209,7 @@ def _notes(reader: QuestionReader, testset: TestSet) -> list[str]:
     if reader.gold.missing_pages:
         notes.append(f'{reader.gold.missing_pages} gold pages are "N/A" and name no page')
     if reader.drops_answer:
-        notes.append('"answer" is taken for a system\'s answer, not for the reference')
+        notes.append('"answer" is read as a system\'s answer, not the reference')
     others = [alias for aliases in RESULTS.values() for alias in aliases] if lists_hits(reader.input) else ()
     return notes + reader.input.column_notes(reader.columns.used, others)
 

@@ -68,7 +68,7 @@ def _all_notes(entry: Format, notes: Sequence[str], input: Input) -> tuple[str, 
         return (*notes, *input.map_notes)
     raise KaratError(
         f"the format {entry.name!r} returned {type(notes).__name__} where its notes belong, a list of sentences, as "
-        "readers did before karat 0.4. See docs/adding-a-format.md."
+        "readers did before karat 0.4. See docs/extend/README.md."
     )
 
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 import re
 import threading
 from collections.abc import Mapping
@@ -21,7 +20,7 @@ from karat.files._questions import RecordReader
 from karat.files._runs import Key, RunBuilder, list_notes, system_names
 from karat.io import cells
 from karat.io.cells import CellError, Record, quoted
-from karat.io.fields import PRINTED, RESULTS, RETRIEVED_FIELDS, TESTSET, Columns, field_name
+from karat.io.fields import RESULTS, RETRIEVED_FIELDS, TESTSET, Columns, field_name
 from karat.io.input import Input
 from karat.io.pages import page_text
 
@@ -345,42 +344,3 @@ class ReplyReader:
         """What to say of all replies so far, a sentence each."""
         with self._lock:
             return self._reader.notes()
-
-
-@dataclass(frozen=True)
-class PrintedMeasures:
-    """What a rows file says of one system: question -> {column: value}, and what k stands for in a column's name."""
-
-    rows: dict[str, dict[str, float]]
-    k: int | None
-
-
-def printed_measures(
-    path: str | os.PathLike[str], *, columns: Mapping[str, str] | None = None
-) -> dict[str, PrintedMeasures]:
-    """The measures that a rows file (healthcare, hybrid_rag) prints of each system, to be checked against karat's.
-
-    Columns are named as in the file; systems and questions as `read_results` names them.
-    """
-    input = Input.open(path, columns)
-    reader = ResultReader(input)
-    measures = [name for name in reader.columns.unknown if PRINTED.match(name)]
-    printed: dict[Key, dict[str, dict[str, float]]] = {}
-    cutoffs: dict[Key, set[str]] = {}
-    for row, record in input.records():
-        with input.reading(row):
-            key, (qid, _) = reader.key(record), reader.question_id(record)
-            printed.setdefault(key, {})[qid] = {
-                input.original[name]: cells.finite_number(record[name], name)
-                for name in measures
-                if record.get(name) not in (None, "")
-            }
-            cutoffs.setdefault(key, set()).add(reader.text(record, "k") or "")
-    names = system_names(printed)
-    return {names[key]: PrintedMeasures(rows, _only(cutoffs[key])) for key, rows in printed.items()}
-
-
-def _only(texts: set[str]) -> int | None:
-    """The one cut-off that all rows name, if they do."""
-    (text, *more) = texts
-    return int(float(text)) if not more and cells.can_be(float, text) and float(text) >= 1 else None

@@ -53,6 +53,11 @@ def open_regular(path: Path) -> io.FileIO:
     """A regular file, opened for reading; anything else is refused without being waited for."""
     if "\0" in str(path):
         raise FileRefusedError("unreadable", "is no path: it holds a NUL", place=str(path), remedy="Check the path.")
+    try:
+        os.fsencode(path)
+    except UnicodeEncodeError:
+        problem = "is no path: it holds half of a character"
+        raise FileRefusedError("unreadable", problem, place=ascii(str(path)), remedy="Check the path.") from None
     _check_regular(path, os.stat(path))
     file = io.FileIO(path, "rb", opener=_without_waiting)
     try:

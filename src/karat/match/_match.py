@@ -331,7 +331,7 @@ def _none_found(join: Join, run: Run, matching: Matching, settings: JudgingSetti
     elif matching.suggestion:
         fix = matching.suggestion
     elif index is not None:
-        fix = "`karat check` says whether the index holds it at all."
+        fix = "`karat testset check` says whether the index holds it at all."
     else:
         golds = _examples([gold.label for gold in join.golds])
         fix = f"Gold looks like {golds}, hits like {_examples(run.docs)}. {_best_other(join, run, settings)}"

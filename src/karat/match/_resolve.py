@@ -206,7 +206,7 @@ class Resolution(Join):
                         rows[key].append(row)
         arrays = {key: np.array(held, np.int64) for key, held in rows.items()}
         self.holders: list[Ints] = [arrays[key] for key in self.units.key]  # of each unit, ascending rows
-        notes = [f"{why}."] if "taken for the documents" in why else []
+        notes = [f"{why}."] if "read as the documents" in why else []
         self.notes = (*notes, *_printed_twice(self))
 
     @property

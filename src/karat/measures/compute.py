@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Collection, Mapping, Sequence
-from dataclasses import replace
+from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -18,7 +18,26 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
 NO_GOLD = "no relevant gold"
+_NO_PAIRS: NDArray[np.int64] = np.zeros(0, np.int64)
 NOTHING_TO_MEASURE = f"{MISSING_ANSWER}, and so nothing to measure"
+
+
+@dataclass(frozen=True, kw_only=True)
+class Unscored:
+    """Pairs (system x question, numbered system-major) that have no score, with the reason of each.
+
+    `failed` have no result; of `unanswered` the answer alone failed; of `unasked` no answer was asked for, and scores
+    of answers are undefined. The results of `missing` lack an answer: undefined too, or 0 where that is asked for. The
+    gold of `unmatchable` the hits cannot show: what needs gold is undefined there. `absent` gives, per stage, the
+    systems whose results hold nothing of that stage: their scores are undefined, not 0.
+    """
+
+    failed: Mapping[int, str] = field(default_factory=dict)
+    unanswered: Mapping[int, str] = field(default_factory=dict)
+    unasked: Mapping[int, str] = field(default_factory=dict)
+    missing: Collection[int] = ()
+    unmatchable: Mapping[int, str] = field(default_factory=dict)
+    absent: Mapping[str, Mapping[str, str]] = field(default_factory=dict)
 
 
 def compute(
@@ -28,29 +47,19 @@ def compute(
     *,
     judged: Judged | None = None,
     answered: AnswerTable | None = None,
-    unmatchable: Mapping[int, str] | None = None,
-    failed: Mapping[int, str] | None = None,
-    unanswered: Mapping[int, str] | None = None,
-    unasked: Mapping[int, str] | None = None,
-    missing: Collection[int] = (),
+    unscored: Unscored | None = None,
     missing_is_zero: bool = False,
-    absent: Mapping[str, Mapping[str, str]] | None = None,
     no_gold_is_zero: bool = False,
 ) -> Scores:
-    """Every measure of every pair.
-
-    `unmatchable` gives pairs whose gold the hits cannot show: what needs gold is undefined there, with the reason.
-    `failed` gives pairs that have no result, with the reason; `unanswered` those whose answer alone failed, and
-    `unasked` those that no answer was asked for, whose scores of answers are undefined. `missing` are those whose
-    results lack an answer: undefined too, or 0 with `missing_is_zero`. `absent` gives, per stage, the systems whose
-    results hold nothing of that stage, with the reason: their scores are undefined, not 0.
-    """
+    """Every measure of every pair."""
+    unscored = unscored or Unscored()
     shape = (len(systems), len(questions))
     values = np.full((*shape, len(measures)), np.nan)
     status = np.zeros((*shape, len(measures)), np.uint8)
     reasons: dict[tuple[int, int, int], str] = {}
     details: dict[tuple[int, int, int], Mapping[str, Any]] = {}
     floors: dict[tuple[int, int], Floor] = {}
+    without_gold: dict[int | None, NDArray[np.int64]] = {}  # by the grade from which a unit is relevant
 
     def mark(why: Mapping[int, str], m: int, what: Status) -> None:
         """Take the values of pairs away, and what the measure had to show for them."""
@@ -62,12 +71,15 @@ def compute(
     for m, measure in enumerate(measures):
         stage = measure.spec.stage
         data = judged if stage == "retrieval" else answered
-        without = (absent or {}).get(stage, {}) if stage == "retrieval" or measure.spec.needs_answer else {}
+        without = unscored.absent.get(stage, {}) if stage == "retrieval" or measure.spec.needs_answer else {}
         if data is None:
             mark(dict.fromkeys(range(shape[0] * shape[1]), f"no {stage} results"), m, Status.undefined)
         elif len(without) < len(systems):
             outcome = _outcome(measure, data, shape[0] * shape[1])
-            flat, no_gold = outcome.values, _without_gold(measure, judged)
+            flat, rel = outcome.values, measure.rel
+            if rel not in without_gold and judged is not None:
+                without_gold[rel] = np.flatnonzero(judged.at(rel=rel).relevant == 0)
+            no_gold = without_gold[rel] if stage == "retrieval" and measure.spec.needs_gold else _NO_PAIRS
             flat[no_gold] = max(0.0, measure.bounds[0]) if no_gold_is_zero else np.nan
             values[:, :, m] = flat.reshape(shape)
             if not np.isfinite(flat).all():
@@ -78,7 +90,7 @@ def compute(
             if not no_gold_is_zero:
                 mark(dict.fromkeys(no_gold.tolist(), NO_GOLD), m, Status.undefined)
             if stage == "retrieval" and measure.spec.needs_gold:
-                mark(unmatchable or {}, m, Status.undefined)
+                mark(unscored.unmatchable, m, Status.undefined)
             mark(outcome.failed, m, Status.failed)
             details.update({(*divmod(int(pair), shape[1]), m): shown for pair, shown in outcome.details.items()})
             floors.update({(s, m): floor for s, floor in outcome.floors.items() if systems[s] not in without})
@@ -86,7 +98,7 @@ def compute(
             start = list(systems).index(system) * shape[1]
             mark(dict.fromkeys(range(start, start + shape[1]), reason), m, Status.undefined)
         if stage == "answer" and measure.spec.needs_answer:
-            for pair in missing:
+            for pair in unscored.missing:
                 s, q = divmod(int(pair), shape[1])
                 if status[s, q, m] == Status.ok and measure.spec.direction != "lower":
                     mark({pair: MISSING_ANSWER}, m, Status.undefined)
@@ -94,9 +106,9 @@ def compute(
                         values[s, q, m], status[s, q, m] = 0.0, Status.ok
                 elif status[s, q, m] == Status.ok or reasons.get((s, q, m)) == EMPTY_ANSWER:
                     mark({pair: NOTHING_TO_MEASURE}, m, Status.undefined)
-            mark(unasked or {}, m, Status.undefined)
-            mark(unanswered or {}, m, Status.failed)
-        mark(failed or {}, m, Status.failed)
+            mark(unscored.unasked, m, Status.undefined)
+            mark(unscored.unanswered, m, Status.failed)
+        mark(unscored.failed, m, Status.failed)
     return Scores(
         tuple(systems),
         tuple(questions),
@@ -130,13 +142,6 @@ def _outcome(measure: Measure, data: Judged | AnswerTable, pairs: int) -> Measur
             raise
         reason = f"{type(error).__name__}: {error}"
         return MeasureResult(np.full(pairs, np.nan), failed=dict.fromkeys(range(pairs), reason))
-
-
-def _without_gold(measure: Measure, judged: Judged | None) -> NDArray[np.int64]:
-    """Pairs for which a measure of retrieval needs relevant gold and there is none."""
-    if judged is None or measure.spec.stage != "retrieval" or not measure.spec.needs_gold:
-        return np.zeros(0, np.int64)
-    return np.flatnonzero(judged.at(rel=measure.rel).relevant == 0)
 
 
 def _why_undefined(measure: Measure) -> str:

@@ -78,17 +78,19 @@ class Dialect:
         """Whether a missing answer counts as 0: as asked for, else as this dialect has it."""
         return (asked or self.missing or "skip") == "zero"
 
-    def meant(self, measure: Measure, norm: Norm | None = None) -> Measure:
+    def meant(self, measure: Measure, norm: Norm | None = None, rel: int = 1) -> Measure:
         """What this dialect's users mean by a measure, however they spell it; parameters they give stand.
 
-        `norm` is the normaliser of the test set's form, where the dialect has none.
+        `norm` is the normaliser of the test set's form, where the dialect has none; `rel` the grade from which a unit
+        is relevant.
         """
         if measure.spec.name in self.meanings:
             meaning = parse(self.meanings[measure.spec.name])
             given = {**dict(meaning.given), **dict(measure.given)}
             measure = Measure(meaning.spec, measure.k, tokens=measure.tokens, given=tuple(given.items()))
         norm = self.norm or norm
-        return measure if norm is None else measure.with_norm(norm)
+        measure = measure if norm is None else measure.with_norm(norm)
+        return measure if rel == 1 else measure.with_rel(rel)
 
 
 _SUPPORT = ("SupportCoverage", "SupportDensity", "HallucinationRate", "UnsupportedTrigrams", "NumberSupport")

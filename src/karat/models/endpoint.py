@@ -22,6 +22,7 @@ from contextlib import contextmanager
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from email.utils import parsedate_to_datetime
+from functools import cache
 from itertools import count
 from typing import TYPE_CHECKING, Any, TypeVar
 
@@ -30,6 +31,8 @@ from karat.core.text.words import excerpt
 from karat.models import hosts
 
 if TYPE_CHECKING:
+    import ssl
+
     import httpx
 
 T = TypeVar("T")
@@ -67,6 +70,14 @@ class RequestFailure:
     completion_tokens: int | None = None
 
 
+@cache
+def _certificates() -> ssl.SSLContext:
+    """Whom a server's certificate must be signed by: read once, which takes longer than many a request."""
+    import httpx
+
+    return httpx.create_ssl_context()
+
+
 class JsonEndpoint:
     """A server that is asked in JSON, by an event loop in a thread of its own: for scripts and notebooks alike.
 
@@ -101,6 +112,7 @@ class JsonEndpoint:
             follow_redirects=False,
             limits=httpx.Limits(max_connections=None),
             headers={"Accept-Encoding": "identity"},
+            verify=_certificates(),
         )
         self._loop, stop = asyncio.new_event_loop(), asyncio.Event()
         self._thread = threading.Thread(

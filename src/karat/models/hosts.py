@@ -295,7 +295,7 @@ def _allowed() -> dict[tuple[str, str], str]:
     except (FileNotFoundError, NotADirectoryError):
         lines = []
     except (OSError, UnicodeDecodeError) as problem:
-        raise InputError(f"cannot be read: {problem}", place=str(file), remedy="Mend or delete it.") from None
+        raise InputError(f"cannot be read: {problem}", place=str(file), remedy="Fix or delete it.") from None
     named = {}
     for row, text in enumerate([*lines, *_unsaved], 1):
         try:

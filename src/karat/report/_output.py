@@ -24,8 +24,8 @@ class Output:
 
 
 def _find(source: Any) -> Output | None:
-    found = source if isinstance(source, Output) else getattr(source, "OUTPUT", None)
-    return found if isinstance(found, Output) else None
+    output = source if isinstance(source, Output) else getattr(source, "OUTPUT", None)
+    return output if isinstance(output, Output) else None
 
 
 OUTPUTS: Registry[Output] = Registry("report", ("karat.report.outputs",), "karat.reports", _find)

@@ -12,8 +12,8 @@ from statistics import fmean, median
 from typing import TYPE_CHECKING, Any
 
 from karat.core.scores import Status
-from karat.report.decisions import SAME
 from karat.report.lookups import EvaluationView, statuses
+from karat.results.decisions import QUALITY, SAME, SUPPORT
 
 if TYPE_CHECKING:
     import numpy as np
@@ -23,14 +23,12 @@ if TYPE_CHECKING:
     from karat.results.evaluation import Evaluation, Note
     from karat.results.study import StudyAnswer
 
-QUALITY = ("Correctness", "TokenF1")  # by which answers are worst, the first that there is
-SUPPORT = ("Faithfulness", "SentenceSupport", "SupportDensity")
 KNOWN = (*QUALITY, "EM", "ROUGE-L", *SUPPORT, "SemanticSimilarity", "Completeness")
 HEURISTIC = "heuristic"
 UNKNOWN = "unknown"
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, kw_only=True)
 class Judgement:
     """What a judge found: its reason and the claims it looked at, or why it found nothing."""
 
@@ -48,7 +46,7 @@ class Judgement:
         return max(self.repeats) - min(self.repeats) > SAME if len(self.repeats) > 1 else None
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, kw_only=True)
 class JudgeRecord:
     """How one measure of a judge went for one system."""
 
@@ -61,7 +59,7 @@ class JudgeRecord:
     flips: float | None  # share of the answers asked about several times whose values differ
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, kw_only=True)
 class Bill:
     """What the answers of a system took. None: unknown. `known` of `n` answers have tokens or a cost."""
 
@@ -101,8 +99,8 @@ class Answers:
 
     def first(self, names: Sequence[str]) -> Measure | None:
         """Of the measures of answers, the first named that has a value."""
-        found = ((names.index(m.spec.name), i, m) for i, m in enumerate(self.measures) if m.spec.name in names)
-        return next((m for _, _, m in sorted(found, key=lambda one: one[:2]) if self._has_value(m)), None)
+        named = ((names.index(m.spec.name), i, m) for i, m in enumerate(self.measures) if m.spec.name in names)
+        return next((m for _, _, m in sorted(named, key=lambda one: one[:2]) if self._has_value(m)), None)
 
     def ranked(self, chosen: str | None) -> list[str]:
         """Systems that answer: the chosen one, then by how good their answers are."""
@@ -110,8 +108,8 @@ class Answers:
         sign = -1 if quality is not None and quality.spec.direction == "lower" else 1
 
         def key(system: str) -> tuple[bool, bool, float]:
-            found = view.summary(system, quality) if quality is not None else None
-            mean = found.mean if found is not None else None
+            summary = view.summary(system, quality) if quality is not None else None
+            mean = summary.mean if summary is not None else None
             return system != chosen, mean is None, -sign * (mean or 0.0)
 
         return sorted(self.systems, key=key)
@@ -126,9 +124,9 @@ class Answers:
 
     def of(self, system: str, question: str) -> StudyAnswer | None:
         """The answer of a system to a question; None where it gave none and nothing is known of why."""
-        found = self.kept.get(system, {}).get(question)
-        if found is not None:
-            return found
+        answer = self.kept.get(system, {}).get(question)
+        if answer is not None:
+            return answer
         texts = self.evaluation.answers.get(system)
         text = texts[self._number[question]] if texts is not None and question in self._number else None
         if text is None:
@@ -151,35 +149,35 @@ class Answers:
             return []
         sign, top = (-1, measure.bounds[0]) if measure.spec.direction == "lower" else (1, measure.bounds[1])
         second = next((m for m in self.measures if m.spec.name == "TokenF1"), measure)
-        found = []
+        candidates = []
         for q, question in enumerate(self.scores.questions):
             value = self.value(system, q, measure)
             if value is not None and sign * (top - value) > SAME and self.of(system, question) is not None:
-                found.append((sign * value, self.value(system, q, second) or 0.0, q, value))
-        return [(q, value) for _, _, q, value in sorted(found)[:most]]
+                candidates.append((sign * value, self.value(system, q, second) or 0.0, q, value))
+        return [(q, value) for _, _, q, value in sorted(candidates)[:most]]
 
     def details(self, system: str, question: int) -> list[tuple[Measure, Mapping[str, Any]]]:
         """What the measures of answers show for their scores, where they show anything."""
         s = self.scores.systems.index(system)
-        found = ((m, self.scores.detail(s, question, self.column[m.name])) for m in self.measures)
-        return [(m, detail) for m, detail in found if isinstance(detail, Mapping) and detail]
+        details = ((m, self.scores.detail(s, question, self.column[m.name])) for m in self.measures)
+        return [(m, detail) for m, detail in details if isinstance(detail, Mapping) and detail]
 
     def missing(self, system: str, question: int) -> list[str]:
         """Claims of the reference that the answer lacks, as judges name them."""
         judged_first = sorted(self.details(system, question), key=lambda pair: pair[0].spec.name != QUALITY[0])
         for _, detail in judged_first:
             named = [one.get("claim") if isinstance(one, Mapping) else one for one in _listed(detail.get("missing"))]
-            found = list(dict.fromkeys(str(text) for text in named if text))
-            if found:
-                return found
+            claims = list(dict.fromkeys(str(text) for text in named if text))
+            if claims:
+                return claims
         return []
 
     def sentences(self, system: str, question: int) -> list[Mapping[str, Any]]:
         """The sentences of an answer, each with what supports it best."""
         for _, detail in self.details(system, question):
-            found = [one for one in _listed(detail.get("sentences")) if isinstance(one, Mapping) and one.get("text")]
-            if found:
-                return found
+            parts = [one for one in _listed(detail.get("sentences")) if isinstance(one, Mapping) and one.get("text")]
+            if parts:
+                return parts
         return []
 
     def judgements(self, system: str, question: int) -> list[Judgement]:
@@ -193,22 +191,25 @@ class Answers:
     @cached_property
     def judged(self) -> list[JudgeRecord]:
         """How the judges went, a row for each measure and system."""
-        found = []
+        records = []
         for measure in self.measures:
             for s, system in enumerate(self.scores.systems):
                 m = self.column[measure.name]
-                told = [self.scores.detail(s, q, m) for q in range(len(self.scores.questions))]
-                given = [_judgement(measure, None, detail) for detail in told if _is_judgement(detail)]
-                if not given:
+                details = [self.scores.detail(s, q, m) for q in range(len(self.scores.questions))]
+                judgements = [_judgement(measure, None, detail) for detail in details if _is_judgement(detail)]
+                if not judgements:
                     continue
-                who = ", ".join(sorted({HEURISTIC if v.by == HEURISTIC else v.model or v.by or UNKNOWN for v in given}))
-                flips = [float(v.flips) for v in given if v.flips is not None]
+                who = {HEURISTIC if v.by == HEURISTIC else v.model or v.by or UNKNOWN for v in judgements}
+                flips = [float(v.flips) for v in judgements if v.flips is not None]
                 failed = int((self.status[s, :, m] == Status.failed).sum())
                 n = int((self.status[s, :, m] == Status.ok).sum())
-                repeats = max(1, *(len(v.repeats) for v in given))
-                share = fmean(flips) if flips else None
-                found.append(JudgeRecord(system, measure.name, who, n, failed, repeats, share))
-        return found
+                repeats = max(1, *(len(v.repeats) for v in judgements))
+                record = JudgeRecord(
+                    system=system, measure=measure.name, who=", ".join(sorted(who)), n=n, failed=failed,
+                    repeats=repeats, flips=fmean(flips) if flips else None,
+                )  # fmt: skip
+                records.append(record)
+        return records
 
     def bill(self, system: str, retrieve: Sequence[float | None] = ()) -> Bill:
         """What the answers took, of what is known; `retrieve` are the seconds of retrieval."""
@@ -219,30 +220,25 @@ class Answers:
         cost = [a.cost_usd for a in known if a.cost_usd is not None]
         timed = [s for s in retrieve if s is not None]
         return Bill(
-            system,
-            n,
-            median(timed) if timed else None,
-            median(seconds) if seconds else None,
-            sum(tokens) if tokens else None,
-            len(tokens),
-            sum(cost) if cost else None,
-            len(cost),
-        )
+            system=system, n=n, retrieve_seconds=median(timed) if timed else None,
+            answer_seconds=median(seconds) if seconds else None, tokens=sum(tokens) if tokens else None,
+            tokens_known=len(tokens), cost_usd=sum(cost) if cost else None, cost_known=len(cost),
+        )  # fmt: skip
 
     def counts(self, system: str) -> dict[str, int]:
         """How many answers there are, and how many are empty, decline, or failed to be made."""
-        found = {"answers": 0, "empty": 0, "declined": 0, "failed": 0}
+        counts = {"answers": 0, "empty": 0, "declined": 0, "failed": 0}
         for question in self.scores.questions:
             answer = self.of(system, question)
             if answer is None or (answer.text is None and answer.error is None):
                 continue
             if answer.error is not None:
-                found["failed"] += 1
+                counts["failed"] += 1
                 continue
-            found["answers"] += 1
-            found["empty"] += not (answer.text or "").strip()
-            found["declined"] += answer.declined
-        return found
+            counts["answers"] += 1
+            counts["empty"] += not (answer.text or "").strip()
+            counts["declined"] += answer.declined
+        return counts
 
     @property
     def floors(self) -> list[Note]:
@@ -268,15 +264,8 @@ def _judgement(measure: Measure, value: float | None, detail: Mapping[str, Any])
         if isinstance(one, Mapping)
     ]
     repeats = [float(v) for v in _listed(detail.get("repeats")) if isinstance(v, int | float)]
-    return Judgement(
-        measure.name,
-        value,
-        str(detail.get("reason") or ""),
-        str(detail.get("by") or ""),
-        str(detail.get("model") or ""),
-        tuple(claims),
-        tuple(repeats),
-    )
+    words = {name: str(detail.get(name) or "") for name in ("reason", "by", "model")}
+    return Judgement(measure=measure.name, value=value, claims=tuple(claims), repeats=tuple(repeats), **words)
 
 
 def _listed(value: object) -> Sequence[Any]:

@@ -11,19 +11,8 @@ from dataclasses import KW_ONLY, dataclass, field, replace
 from enum import IntEnum
 from typing import Any, Literal
 
-from karat.core.text.words import (
-    NONE,
-    amount,
-    average_count,
-    digits_of,
-    interval,
-    number,
-    percent,
-    probability,
-    signed,
-)
+from karat.core.text.words import NONE, Unit, amount, digits_of, ends, figure, number, percent, probability, signed
 
-Unit = Literal["", "share", "count"]  # of a measure's values; a score has none
 Kind = Literal["text", "value", "score", "difference", "p", "count", "percent", "amount"]
 
 
@@ -76,13 +65,17 @@ class Written:
 
 @dataclass(frozen=True)
 class Column:
-    """A column. `pick` offers its values as a filter where that can be; `hint` says what the title stands for."""
+    """A column. `pick` offers its values as a filter where that can be; `hint` says what the title stands for.
+
+    One that is `optional` is left out where no row has anything in it.
+    """
 
     title: str
     kind: Kind = "text"
     _: KW_ONLY
     detail: Detail = Detail.QUIET
     pick: bool = False
+    optional: bool = False
     hint: str = ""
 
     @property
@@ -98,20 +91,6 @@ def text_columns(*titles: str) -> list[Column]:
 def count_columns(*titles: str) -> list[Column]:
     """Columns of counts."""
     return [Column(title, "count") for title in titles]
-
-
-def figure(value: float | None, unit: Unit = "", digits: int = 4) -> str:
-    """A figure in its measure's own unit."""
-    if unit == "share":
-        return percent(value, 0 if digits < 3 else 1)
-    return average_count(value) if unit == "count" else number(value, digits)
-
-
-def ends(low: float | None, high: float | None, unit: Unit = "", digits: int = 4) -> str:
-    """The interval of such a figure, or nothing."""
-    if low is None or high is None:
-        return ""
-    return interval(low, high, digits) if not unit else f"[{figure(low, unit, digits)}, {figure(high, unit, digits)}]"
 
 
 _WRITERS: dict[Kind, Callable[[Any], str]] = {
@@ -235,7 +214,10 @@ class Table(Block):
     footnotes: Sequence[str] = ()
 
     def at(self, detail: Detail) -> Table:
-        shown = [i for i, column in enumerate(self.columns) if column.detail <= detail]
+        shown = [
+            i for i, column in enumerate(self.columns)
+            if column.detail <= detail and not (column.optional and all(row[i] in (None, "") for row in self.rows))
+        ]  # fmt: skip
         rows = self.rows if detail >= Detail.FULL or self.most is None else self.rows[: self.most]
         hidden = len(self.rows) - len(rows)
         return replace(
@@ -294,16 +276,16 @@ class Document:
     def at(self, detail: Detail) -> list[Block]:
         """The blocks of a detail, without what waits for more, and without headings over nothing."""
         shown = [block.at(detail) for block in self.blocks if block.detail <= detail]
-        kept: list[Block] = []
+        blocks: list[Block] = []
         for block in reversed(shown):
-            below = kept[-1] if kept else None
+            below = blocks[-1] if blocks else None
             empty = isinstance(block, (Table | Listing | Cards)) and not _content(block)
             over_nothing = isinstance(block, Heading) and (
                 below is None or (isinstance(below, Heading) and below.depth <= block.depth)
             )
             if not empty and not over_nothing:
-                kept.append(block)
-        return kept[::-1]
+                blocks.append(block)
+        return blocks[::-1]
 
 
 def _content(block: Table | Listing | Cards) -> Sequence[Any]:

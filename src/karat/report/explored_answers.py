@@ -1,4 +1,4 @@
-"""Said: an answer as the page's script shows it, with its contexts, verdicts and supported sentences, none too long."""
+"""Explored answers: an answer as the page's script shows it, with contexts, verdicts and supported sentences."""
 
 from __future__ import annotations
 
@@ -41,38 +41,38 @@ def wording(text: str | None, most: int = ANSWER) -> str | None:
     return whole if len(whole) <= most else f"{whole[:most]}… ({most:,} of {len(whole):,} characters)"
 
 
-def said(answers: Answers, system: str, question: int, pool: ContextPool) -> dict[str, Any]:
+def answer_entry(answers: Answers, system: str, question: int, pool: ContextPool) -> dict[str, Any]:
     """All that is known of an answer but its words; what there is not has no entry."""
-    found = answers.of(system, answers.scores.questions[question])
-    made: dict[str, Any] = {"scores": _scores(answers, system, question)}
-    if found is not None:
-        made |= {
-            "error": clean(found.error, PASSAGE) if found.error else None,
-            "declined": found.declined,
-            "about": _about(found),
-            "contexts": _contexts(found, question, pool),
+    answer = answers.of(system, answers.scores.questions[question])
+    entry: dict[str, Any] = {"scores": _scores(answers, system, question)}
+    if answer is not None:
+        entry |= {
+            "error": clean(answer.error, PASSAGE) if answer.error else None,
+            "declined": answer.declined,
+            "about": _about(answer),
+            "contexts": _contexts(answer, question, pool),
         }
     sentences, verdicts = answers.sentences(system, question), answers.judgements(system, question)
-    made |= {
+    entry |= {
         "missing": _some([_passage(claim) for claim in answers.missing(system, question)]),
         "verdicts": [_verdict(v) for v in verdicts],
         "sentences": _some([_sentence(one) for one in sentences]),
     }
-    return {name: value for name, value in made.items() if value}
+    return {name: value for name, value in entry.items() if value}
 
 
 def _scores(answers: Answers, system: str, question: int) -> list[Any]:
     """A value for each measure of answers, or why there is none."""
     s = answers.scores.systems.index(system)
     status, values = answers.status[s, question].tolist(), answers.scores.values[s, question].tolist()
-    found: list[Any] = []
+    values_: list[Any] = []
     for m in (answers.column[measure.name] for measure in answers.measures):
         if status[m] == Status.ok:
-            found.append(round(values[m], 4))
+            values_.append(round(values[m], 4))
         else:
             why = clean(answers.scores.reason(s, question, m) or "no value", 200)
-            found.append(f"{Status(status[m]).name}: {why}")
-    return found
+            values_.append(f"{Status(status[m]).name}: {why}")
+    return values_
 
 
 def _about(answer: StudyAnswer) -> str:

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 from karat.core.docs import Chunk
 from karat.core.scores import Status
 from karat.core.text.words import clean, plural
-from karat.report.explored_answers import ANSWER, plain, said, wording
+from karat.report.explored_answers import ANSWER, answer_entry, plain, wording
 from karat.report.labels import LABELS
 from karat.report.lookups import statuses
 from karat.results.study import StudyHit
@@ -57,34 +57,34 @@ def pack(view: StudyView, room: int) -> dict[str, Any]:
     }
     room = max(room - _size(whole), LEAST)
     systems = [s for s in view.ranking if s in study.hits or s in view.answers.systems]
-    shelf = _Shelf(list(scores.questions))
-    found: list[dict[str, Any]] = []
+    pool = _HitPool(list(scores.questions))
+    entries: list[dict[str, Any]] = []
     used = 0
     for system in systems:
-        entry = _found(view, system, shelf, int(room * SAID))
+        entry = _entry(view, system, pool, int(room * SAID))
         used += _size(entry)
-        if found and used + shelf.size > shelf.left(room):
+        if entries and used + pool.size > pool.left(room):
             break
-        found.append({"system": view.ranking.index(system), **entry})
-    told = []
-    if 0 < len(found) < len(view.ranking):
+        entries.append({"system": view.ranking.index(system), **entry})
+    notes = []
+    if 0 < len(entries) < len(view.ranking):
         of = plural(len(view.ranking), "system")
-        told.append(f"Hits are kept here for {len(found):,} of {of}; all are in rows.parquet.")
-    cut, chunks = _chunks(shelf, room - min(used + shelf.size, shelf.left(room)))
+        notes.append(f"Hits are kept here for {len(entries):,} of {of}; all are in rows.parquet.")
+    cut, chunks = _chunks(pool, room - min(used + pool.size, pool.left(room)))
     if cut is not None:
-        told.append(
+        notes.append(
             f"Long texts are cut after {plural(cut, 'character')}, those with gold last, to keep this page small."
         )
-    if any(entry["shortened"] for entry in found):
-        told.append(
+    if any(entry["shortened"] for entry in entries):
+        notes.append(
             f"Contexts and verdicts are kept for the {WORST} worst answers of a system; all are in results.json."
         )
-    if not found:
-        told.append("The hits of this run were not kept.")
-    return {**whole, "found": found, "pools": shelf.pools, "chunks": chunks, "said": told}
+    if not entries:
+        notes.append("The hits of this run were not kept.")
+    return {**whole, "found": entries, "pools": pool.pools, "chunks": chunks, "said": notes}
 
 
-class _Shelf:
+class _HitPool:
     """Chunks once each, and once for each question what was found of them and how."""
 
     def __init__(self, questions: list[str]) -> None:
@@ -128,64 +128,64 @@ class _Shelf:
         return place
 
 
-def _found(view: StudyView, system: str, shelf: _Shelf, room: int) -> dict[str, Any]:
+def _entry(view: StudyView, system: str, pool: _HitPool, room: int) -> dict[str, Any]:
     """What a system found and answered: per question the places of its hits in the pool, and their scores.
 
     The words of its answers take `room` bytes at most, and so does what is known of them.
     """
-    kept = view.study.hits.get(system, {})
+    lists_of = view.study.hits.get(system, {})
     lists: list[Any] = []
-    for number, id_ in enumerate(shelf.questions):
+    for number, id_ in enumerate(pool.questions):
         row: list[Any] = []
-        for place, hit in enumerate(kept.get(id_, ()), 1):
-            row.append([shelf.hit(number, hit), _short(hit.score), *([hit.rank] if hit.rank != place else [])])
-        lists.append(row if id_ in kept else None)
+        for place, hit in enumerate(lists_of.get(id_, ()), 1):
+            row.append([pool.hit(number, hit), _short(hit.score), *([hit.rank] if hit.rank != place else [])])
+        lists.append(row if id_ in lists_of else None)
     details = {
         str(number): plain(failure.detail)
-        for number, id_ in enumerate(shelf.questions)
+        for number, id_ in enumerate(pool.questions)
         if (failure := view.failure_of.get((system, id_))) is not None
     }
-    return {"hits": lists, "details": details, **_answers(view, system, shelf, room)}
+    return {"hits": lists, "details": details, **_answers(view, system, pool, room)}
 
 
-def _answers(view: StudyView, system: str, shelf: _Shelf, room: int) -> dict[str, Any]:
+def _answers(view: StudyView, system: str, pool: _HitPool, room: int) -> dict[str, Any]:
     """The words of a system's answers, and by question what is known of each; of the worst alone where all is much."""
-    found = view.answers
-    if system not in found.systems:
+    answers = view.answers
+    if system not in answers.systems:
         return {"answers": None, "said": {}, "shortened": False}
-    given = [found.of(system, id_) for id_ in shelf.questions]
-    words = [wording(a.text) if a is not None else None for a in given]
+    own = [answers.of(system, id_) for id_ in pool.questions]
+    words = [wording(a.text) if a is not None else None for a in own]
     if _size(words) > room:
         most = _cut([w for w in words if w], room)
-        words = [wording(a.text, min(most, ANSWER)) if a is not None else None for a in given]
-    wanted = [q for q, answer in enumerate(given) if answer is not None]
-    rough = sum(_size(said(found, system, q, _Nowhere())) for q in wanted)
+        words = [wording(a.text, min(most, ANSWER)) if a is not None else None for a in own]
+    wanted = [q for q, answer in enumerate(own) if answer is not None]
+    rough = sum(_size(answer_entry(answers, system, q, _EmptyPool())) for q in wanted)
     shortened = rough > room
     if shortened:
-        wanted = [q for q, _ in found.worst(system, WORST)]
+        wanted = [q for q, _ in answers.worst(system, WORST)]
     return {
         "answers": words,
-        "said": {str(q): said(found, system, q, shelf) for q in wanted},
+        "said": {str(q): answer_entry(answers, system, q, pool) for q in wanted},
         "shortened": shortened,
     }
 
 
-class _Nowhere:
+class _EmptyPool:
     """A pool that keeps nothing, for measuring."""
 
     def context(self, question: int, id_: str, text: str | None) -> int | None:
         return 0
 
 
-def _chunks(shelf: _Shelf, room: int) -> tuple[int | None, list[list[Any]]]:
+def _chunks(contexts: _HitPool, room: int) -> tuple[int | None, list[list[Any]]]:
     """The chunks as rows, their texts cut alike where all would be too much; those that hold gold whole if they can."""
-    texts = [plain(chunk.text) for chunk in shelf.chunks]
-    heads = [_head(chunk) for chunk in shelf.chunks]
+    texts = [plain(chunk.text) for chunk in contexts.chunks]
+    heads = [_head(chunk) for chunk in contexts.chunks]
     sizes = [len(t.encode()) for t in texts]
     room -= sum(map(_size, heads))
     cut, whole = None, set[int]()
     if sum(sizes) > room:
-        golden = {chunk for pool in shelf.pools for chunk, holds, _ in pool if holds}
+        golden = {chunk for pool in contexts.pools for chunk, holds, _ in pool if holds}
         spent = sum(sizes[i] for i in golden)
         whole = golden if spent <= room // 2 else set()
         cut = _cut([t for i, t in enumerate(texts) if i not in whole], room - (spent if whole else 0))
@@ -262,11 +262,11 @@ def _scores(view: StudyView) -> list[list[list[Any]]]:
 
 def _failed(view: StudyView) -> list[dict[str, str]]:
     """By rank of the system: the label of each question that failed."""
-    found: dict[str, dict[str, str]] = {s: {} for s in view.ranking}
+    labels: dict[str, dict[str, str]] = {s: {} for s in view.ranking}
     for failure in view.study.failures:
-        if failure.system in found and failure.question in view.number_of:
-            found[failure.system][str(view.number_of[failure.question])] = failure.label
-    return list(found.values())
+        if failure.system in labels and failure.question in view.number_of:
+            labels[failure.system][str(view.number_of[failure.question])] = failure.label
+    return list(labels.values())
 
 
 def _short(value: float | None) -> float | None:

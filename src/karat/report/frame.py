@@ -90,8 +90,8 @@ def rows(evaluation: Evaluation, *, flat: bool = False) -> pl.DataFrame:
     if evaluation.ranked_scores and not flat:
         columns["ranked_scores"] = _ranked_scores(evaluation)
     if evaluation.answers:
-        given = [evaluation.answers.get(s, [None] * questions) for s in scores.systems]
-        columns["answer"] = pl.Series("answer", [_safe(a) for row in given for a in row], pl.String)
+        answers = [evaluation.answers.get(s, [None] * questions) for s in scores.systems]
+        columns["answer"] = pl.Series("answer", [_safe(a) for row in answers for a in row], pl.String)
     status = statuses(scores).reshape(systems * questions, -1)
     names = pl.Series([s.name for s in Status])
     reasons: list[list[str | None]] = []
@@ -121,14 +121,14 @@ def _settings(evaluation: Evaluation) -> dict[str, pl.Series]:
 
     scores = evaluation.scores
     width, settings = len(scores.questions), evaluation.settings
-    found: dict[str, list[Any]] = {
+    columns: dict[str, list[Any]] = {
         "alpha": [v for s in scores.systems for v in [settings.get(s, {}).get("alpha")] * width],
         "k": [v for s in scores.systems for v in [settings.get(s, {}).get("k", scores.lists_end.get(s))] * width],
     }
     seconds = (v for s in scores.systems for v in evaluation.seconds.get(s) or [None] * width)
-    found["retrieval_time_ms"] = [None if v is None else 1000 * v for v in seconds]
+    columns["retrieval_time_ms"] = [None if v is None else 1000 * v for v in seconds]
     types = {"alpha": pl.Float64, "k": pl.Int64, "retrieval_time_ms": pl.Float64}
-    known = {name: values for name, values in found.items() if any(v is not None for v in values)}
+    known = {name: values for name, values in columns.items() if any(v is not None for v in values)}
     return {name: pl.Series(name, values, types[name]) for name, values in known.items()}
 
 
@@ -141,18 +141,18 @@ def _places(evaluation: Evaluation, questions: Sequence[Question | None]) -> dic
 
     scores = evaluation.scores
     gold = [[g for g in q.gold if g.grade > 0] if q is not None else [] for q in questions]
-    found: dict[str, list[Any]] = {}
+    columns: dict[str, list[Any]] = {}
     for name, places in (("retrieved_docs", evaluation.docs), ("retrieved_pages", evaluation.pages)):
         if places:
-            found[name] = [row for s in scores.systems for row in places.get(s, [None] * len(questions))]
+            columns[name] = [row for s in scores.systems for row in places.get(s, [None] * len(questions))]
     if any(gold):
-        found["relevant"] = [[g.label for g in entries] for entries in gold] * len(scores.systems)
-    single = all("," not in page for row in found.get("retrieved_pages", ()) for page in row or ())
-    if "retrieved_pages" in found and single and all(map(_is_page, chain.from_iterable(gold))):
-        found["relevant_pages"] = [[g.page for g in entries] for entries in gold] * len(scores.systems)
+        columns["relevant"] = [[g.label for g in entries] for entries in gold] * len(scores.systems)
+    single = all("," not in page for row in columns.get("retrieved_pages", ()) for page in row or ())
+    if "retrieved_pages" in columns and single and all(map(_is_page, chain.from_iterable(gold))):
+        columns["relevant_pages"] = [[g.page for g in entries] for entries in gold] * len(scores.systems)
     return {
         name: pl.Series(name, [None if row is None else well_formed(_json(row)) for row in rows], pl.String)
-        for name, rows in found.items()
+        for name, rows in columns.items()
     }
 
 
@@ -190,18 +190,18 @@ def _ranked_scores(evaluation: Evaluation) -> pl.Series:
 def _reasons(evaluation: Evaluation) -> list[str | None]:
     """Why a row lacks values: each reason once, with the measures it concerns where they are not all."""
     scores = evaluation.scores
-    found: dict[tuple[int, int], dict[str, list[str]]] = {}
+    reasons: dict[tuple[int, int], dict[str, list[str]]] = {}
     for (s, q, m), reason in scores.reasons.items():
-        found.setdefault((s, q), {}).setdefault(reason, []).append(scores.measures[m].name)
-    said: list[str | None] = []
+        reasons.setdefault((s, q), {}).setdefault(reason, []).append(scores.measures[m].name)
+    texts: list[str | None] = []
     for s in range(len(scores.systems)):
         for q in range(len(scores.questions)):
-            parts = found.get((s, q))
-            said.append(None if parts is None else well_formed(_told(parts, len(scores.measures))))
-    return said
+            parts = reasons.get((s, q))
+            texts.append(None if parts is None else well_formed(_reason_of(parts, len(scores.measures))))
+    return texts
 
 
-def _told(parts: dict[str, list[str]], measures: int) -> str:
+def _reason_of(parts: dict[str, list[str]], measures: int) -> str:
     return "; ".join(
         reason if len(names) == measures else f"{reason} ({', '.join(names)})" for reason, names in parts.items()
     )

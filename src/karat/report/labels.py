@@ -24,13 +24,13 @@ LABELS: dict[FailureLabel, FailureWords] = {
         "gold not in the corpus",
         "No document holds what the gold names.",
         "Complete the corpus",
-        "Add the missing documents or fix the gold: karat check names every entry.",
+        "Add the missing documents or fix the gold: `karat testset check` names every entry.",
     ),
     "gold_not_indexed": FailureWords(
         "gold not indexed",
         "The document is there, but no chunk holds the gold.",
         "Check the chunks",
-        "Look at how these documents were read and chunked: karat check shows where each quote stands.",
+        "Look at how these documents were read and chunked: `karat testset check` shows where each quote is.",
     ),
     "not_in_pool": FailureWords(
         "not in the pool",

@@ -68,13 +68,13 @@ def render(
 
 def _columns(measures: tuple[Measure, ...]) -> dict[Measure, tuple[str, str]]:
     names = {m.name for m in measures}
-    found = {}
+    columns = {}
     for measure in measures:
         known = NAMES.get(measure.name)
         if measure.name == PLAIN_NDCG and "nDCG(ideal=retrieved)@10" not in names:
             known = NAMES["nDCG(ideal=retrieved)@10"]
-        found[measure] = known or (measure.name, measure.name)
-    return found
+        columns[measure] = known or (measure.name, measure.name)
+    return columns
 
 
 def _aggregated(view: EvaluationView, system: str, time: datetime, name: str, command: str) -> dict[str, Any]:
@@ -107,14 +107,14 @@ def _total(view: EvaluationView, steps: list[Usage]) -> float | None:
 def _rows(view: EvaluationView, system: int, name: str) -> list[dict[str, Any]]:
     scores = view.evaluation.scores
     columns, status = _columns(view.measures), statuses(scores)[system]
-    found = []
+    rows = []
     for q, question in enumerate(scores.questions):
         row: dict[str, Any] = {"qid": question, "evaluator_name": name, "is_aggregated": "False"}
         for m, measure in enumerate(scores.measures):
             row[columns[measure][0]] = scores.value(system, q, m) if status[q, m] == Status.ok else None
         row["status"] = Status(int(status[q].max(initial=0))).name
-        found.append(row)
-    return found
+        rows.append(row)
+    return rows
 
 
 def _tsv(rows: list[dict[str, Any]]) -> str:

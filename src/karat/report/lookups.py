@@ -11,7 +11,7 @@ import numpy as np
 
 from karat.core.scores import Status
 from karat.core.text.words import digits_of
-from karat.report.decisions import Marks, costliest, main_measures, mark
+from karat.results.decisions import Marks, costliest, main_measures, mark, ranked_systems
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -83,24 +83,29 @@ class EvaluationView:
     @cached_property
     def slices(self) -> dict[str, list[str]]:
         """Values of each slice, in order."""
-        found: dict[str, dict[str, None]] = {}
+        slices: dict[str, dict[str, None]] = {}
         for s in self.evaluation.summaries:
             if s.slice is not None and s.value is not None:
-                found.setdefault(s.slice, {})[s.value] = None
-        return {name: list(values) for name, values in found.items()}
+                slices.setdefault(s.slice, {})[s.value] = None
+        return {name: list(values) for name, values in slices.items()}
 
     @cached_property
     def families(self) -> list[list[Measure]]:
         """Measures that differ in their cut only, together, in order of first appearance."""
-        found: dict[object, list[Measure]] = {}
+        families: dict[object, list[Measure]] = {}
         for measure in self.measures:
-            found.setdefault((measure.spec.name, measure.given), []).append(measure)
-        return list(found.values())
+            families.setdefault((measure.spec.name, measure.given), []).append(measure)
+        return list(families.values())
 
     @cached_property
     def key_measures(self) -> list[Measure]:
         """The headlines, then one measure of each family, best known first: what a small table shows."""
         return main_measures(self.measures, self.evaluation.dialect)
+
+    @cached_property
+    def ordered_measures(self) -> list[Measure]:
+        """All measures, the key measures first."""
+        return [*self.key_measures, *(m for m in self.measures if m not in self.key_measures)]
 
     @cached_property
     def counts(self) -> list[tuple[list[Measure], list[tuple[str, int, int, int]]]]:
@@ -146,9 +151,8 @@ class StudyView(EvaluationView):
     @cached_property
     def by_mean(self) -> list[str]:
         """Systems by the main measure, best first, those without a value last; of equal ones the first stays first."""
-        sign = 1 if self.main is not None and self.main.spec.direction == "lower" else -1
-        means = {s: self.mean(s, self.main) for s in self.systems}
-        return sorted(self.systems, key=lambda s: (means[s] is None, sign * (means[s] or 0.0)))
+        ranked = ranked_systems(self.evaluation, self.main.name if self.main is not None else "")
+        return [*ranked, *(s for s in self.systems if s not in ranked)]
 
     @cached_property
     def ranking(self) -> list[str]:
@@ -204,6 +208,7 @@ class StudyView(EvaluationView):
         times = {s: [x for x in self.study.seconds.get(s, ()) if x is not None] for s in systems}
         return {s: median(known) for s, known in times.items() if known}
 
-    def alpha(self, system: str) -> float | None:
+    def alpha(self, system: str) -> str | None:
+        """The weight of the dense engine as it is written; None where a system has none."""
         configuration = self.configuration_of.get(system)
-        return configuration.alpha if configuration is not None else None
+        return f"{configuration.alpha:g}" if configuration is not None and configuration.alpha is not None else None

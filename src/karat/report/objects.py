@@ -30,11 +30,11 @@ def _unicode(document: Any) -> str:
     return json.dumps(document, ensure_ascii=False, indent=2, allow_nan=False)
 
 
-def power(found: Power) -> str:
+def power(result: Power) -> str:
     """What a test set can tell, with its sentences."""
     from karat.report.build import power as power_words
 
-    return _ascii({**plain(found), "sentences": power_words.sentences(found)})
+    return _ascii({**plain(result), "sentences": power_words.sentences(result)})
 
 
 def factors(factored: FactorAnalysis) -> str:
@@ -42,47 +42,45 @@ def factors(factored: FactorAnalysis) -> str:
     return _ascii(plain(factored))
 
 
-def comparison(found: Comparison) -> str:
+def comparison(result: Comparison) -> str:
     """Every figure and sentence."""
-    from karat.report.build import comparison as comparison_words
-    from karat.report.decisions import better
+    from karat.report.build import comparison as words
+    from karat.results.decisions import better
 
-    document: dict[str, Any] = plain(found)
-    words = comparison_words
-    document["sentences"] = [*words.sentences(found), *words.loss_sentences(found), *words.noise_sentences(found)]
-    for row, pair in zip(document["pairs"], found.pairs, strict=True):
-        row["told_apart"], row["better_system"] = found.is_told_apart(pair), better(found, pair)
+    document: dict[str, Any] = plain(result)
+    document["sentences"] = [*words.sentences(result), *words.loss_sentences(result), *words.noise_sentences(result)]
+    for row, pair in zip(document["pairs"], result.pairs, strict=True):
+        row["told_apart"], row["better_system"] = result.is_told_apart(pair), better(result, pair)
     return _ascii(document)
 
 
-def calibration(found: Calibration) -> str:
+def calibration(result: Calibration) -> str:
     """Every figure and sentence."""
-    from karat.report.build import calibration as calibration_words
+    from karat.report.build import calibration as words
 
-    document: dict[str, Any] = plain(found)
-    words = calibration_words
-    for row, one in zip(document["measures"], found.measures, strict=True):
+    document: dict[str, Any] = plain(result)
+    for row, one in zip(document["measures"], result.measures, strict=True):
         row["sentences"] = [*words.agreement_sentences(one), *(words.mean_sentence(one, s) for s in one.systems)]
-    for row, said in zip(document["reliability"], found.reliability, strict=True):
-        row["sentence"] = words.confidence_sentence(said)
+    for row, reliability in zip(document["reliability"], result.reliability, strict=True):
+        row["sentence"] = words.confidence_sentence(reliability)
     return _ascii(document)
 
 
-def examined(found: Any) -> str:
-    """A checkup, an audit or a verification."""
-    return _ascii(found.plain())
+def examined(result: Any) -> str:
+    """A checked test set or a verification."""
+    return _ascii(result.plain())
 
 
-def gate(found: Gate, exit_code: int) -> str:
+def gate(result: Gate, exit_code: int) -> str:
     """Every rule with its value, bound and outcome."""
     from karat.report.build.gate import sentence
 
-    baseline = None if found.baseline_run is None else {"name": found.baseline, "run": found.baseline_run}
+    baseline = None if result.baseline_run is None else {"name": result.baseline, "run": result.baseline_run}
     document = {
-        "run": found.run, "outcome": found.outcome, "exit_code": exit_code, "sentence": sentence(found),
-        "baseline": baseline, "rules": [_rule(verdict) for verdict in found.verdicts], "incomplete": found.incomplete,
-        "allow_incomplete": found.allows_incomplete,
-        "guards": [{"guard": note.guard, "text": note.text} for note in found.guards], "notes": found.notes,
+        "run": result.run, "outcome": result.outcome, "exit_code": exit_code, "sentence": sentence(result),
+        "baseline": baseline, "rules": [_rule(verdict) for verdict in result.verdicts], "incomplete": result.incomplete,
+        "allow_incomplete": result.allows_incomplete,
+        "guards": [{"guard": note.guard, "text": note.text} for note in result.guards], "notes": result.notes,
     }  # fmt: skip
     return _ascii(plain(document))
 
@@ -115,65 +113,65 @@ def _choice(choice: Choice) -> dict[str, Any]:
     return {**plain(choice), "cells": cells}
 
 
-def study(found: Study, place: str = "") -> str:
+def study(result: Study, place: str = "") -> str:
     """The choice, every cell, failures by label, the next steps, and where the files are."""
     from karat.report.build.next_steps import next_steps
 
     document = {
-        "name": found.name,
+        "name": result.name,
         "folder": place or None,
-        "main": found.main,
-        "systems": [{"name": c.name, "settings": dict(c.settings)} for c in found.configurations],
-        "questions": len(found.evaluation.testset),
-        "choice": found.choice,
-        "failures": found.failure_counts,
-        "answers": _answers(found),
-        "error_classes": found.error_classes,
-        "next": next_steps(found),
-        "warnings": [note.text for note in found.evaluation.notes if note.level == "warning"],
+        "main": result.main,
+        "systems": [{"name": c.name, "settings": dict(c.settings)} for c in result.configurations],
+        "questions": len(result.evaluation.testset),
+        "choice": result.choice,
+        "failures": result.failure_counts,
+        "answers": _answers(result),
+        "error_classes": result.error_classes,
+        "next": next_steps(result, place),
+        "warnings": [note.text for note in result.evaluation.notes if note.level == "warning"],
     }
     return _unicode(plain(document))
 
 
-def _answers(found: Study) -> list[dict[str, Any]]:
+def _answers(result: Study) -> list[dict[str, Any]]:
     """Of each system that answers: the number of answers, refusals, the worst with what they miss, and the bill."""
     from karat.report.answers import Answers
     from karat.report.build.answers import WORST
 
-    answers = Answers(found.evaluation, found.answers)
+    answers = Answers(result.evaluation, result.answers)
     quality = answers.quality.name if answers.quality is not None else None
     return [
         {
             "system": system,
             **answers.counts(system),
-            "refusals": found.evaluation.refusals.get(system),
+            "refusals": result.evaluation.refusals.get(system),
             "measure": quality,
             "worst": [
                 {"question": answers.scores.questions[q], "value": value, "missing": answers.missing(system, q)}
                 for q, value in answers.worst(system, WORST)
             ],
-            "took": answers.bill(system, found.seconds.get(system, ())),
+            "took": answers.bill(system, result.seconds.get(system, ())),
         }
         for system in answers.systems
     ]
 
 
 def generated(
-    made: Generated, chunks: Chunks, testset: TestSet, *, spent: Mapping[str, Any] | None, output: str | None
+    result: Generated, chunks: Chunks, testset: TestSet, *, spent: Mapping[str, Any] | None, output: str | None
 ) -> str:
     """Counts, the sample, every rejected draft and every chunk left out, each with its reason."""
     from karat.report.build.generated import accepted, rejected, tried
 
-    sampled = made.sampled
+    sampled = result.sampled
     document = {
         "output": output,
         "questions": len(testset),
-        "new": len(made.questions),
+        "new": len(result.questions),
         "digest": testset.digest,
-        "wanted": dict(made.wanted),
-        "accepted": accepted(made),
-        "tried": tried(made),
-        "rejected": rejected(made),
+        "wanted": dict(result.wanted),
+        "accepted": accepted(result),
+        "tried": tried(result),
+        "rejected": rejected(result),
         "sample": [chunks[row].id for row in sampled.rows],
         "left_out": [{"chunk": chunks[o.row].id, "reason": o.reason, "detail": o.detail} for o in sampled.left_out],
         "drafts_rejected": [
@@ -184,17 +182,46 @@ def generated(
                 "chunks": [chunks[row].id for row in one.rows],
                 "question": None if one.draft is None else one.draft.text,
             }
-            for one in made.rejected
+            for one in result.rejected
         ],
         "model": None if spent is None else dict(spent),
-        "notes": list(made.notes),
+        "notes": list(result.notes),
     }
     return _unicode(document)
 
 
-def frozen(found: DataclassInstance, path: str, note: str, *, stood: bool) -> str:
+def question(result: Study, *, question: str, systems: Sequence[str] = ()) -> str:
+    """One question of a run: its gold, and what each system found, scored and answered."""
+    from karat.report.build.question import QuestionView
+
+    view = QuestionView(result, question)
+    asked = view.question
+    document = {
+        "question": {"id": asked.id, "text": asked.text, "kind": asked.kind, "answers": asked.answers},
+        "gold": [gold.label for gold in asked.gold],
+        "systems": [
+            {
+                "system": system,
+                "scores": view.scores(system),
+                "first_gold": view.first_gold(system),
+                "failure": view.failure(system),
+                "answer": view.answer(system),
+                "hits": [
+                    {"rank": hit.rank, "score": hit.score, "holds": hit.holds,
+                     "engines": {leg: {"rank": rank, "score": score} for leg, (rank, score) in hit.legs.items()},
+                     **_chunk(hit.chunk)}
+                    for hit in view.hits(system)
+                ],
+            }
+            for system in view.named(systems) or view.systems
+        ],
+    }  # fmt: skip
+    return _unicode(plain(document))
+
+
+def frozen(result: DataclassInstance, path: str, note: str, *, stood: bool) -> str:
     """The version with its digest and counts, and the files."""
-    return _unicode({"testset": path, "written": None if stood else note, **asdict(found)}) + "\n"
+    return _unicode({"testset": path, "written": None if stood else note, **asdict(result)}) + "\n"
 
 
 def index(about: Mapping[str, Any], place: str) -> str:
@@ -203,9 +230,9 @@ def index(about: Mapping[str, Any], place: str) -> str:
     return _unicode({"index": place, **{name: about[name] for name in names}})
 
 
-def hits(about: Mapping[str, Any], found: Sequence[tuple[float, Chunk]]) -> str:
+def hits(about: Mapping[str, Any], result: Sequence[tuple[float, Chunk]]) -> str:
     """How it was searched, and the hits with all that is known of them."""
-    rows = [{"rank": rank, "score": score, **_chunk(chunk)} for rank, (score, chunk) in enumerate(found, 1)]
+    rows = [{"rank": rank, "score": score, **_chunk(chunk)} for rank, (score, chunk) in enumerate(result, 1)]
     return _unicode({**about, "hits": rows})
 
 
@@ -229,8 +256,8 @@ def explanation(e: Explanation) -> str:
         "queries": e.queries,
         "changes": e.changes,
         "legs": {
-            name: [{"rank": h.rank, "id": h.chunk, "score": h.score, "made_of": dict(h.made_of)} for h in found]
-            for name, found in e.legs
+            name: [{"rank": h.rank, "id": h.chunk, "score": h.score, "made_of": dict(h.made_of)} for h in hits]
+            for name, hits in e.legs
         },
         "fusion": e.fusion,
         "fused": [

@@ -28,18 +28,18 @@ _NAMES = ("measure", "system", "a", "b")
 _COUNTS = ("n", "n_scored", "raters", "wins", "ties", "losses")
 
 
-def pairs(found: Sequence[Pair]) -> str:
+def pairs(result: Sequence[Pair]) -> str:
     """comparisons.csv: b - a over the questions both have, its interval, p and p after Holm, wins, ties, losses."""
-    rows = [{name: getattr(pair, name) for name in _PAIR} for pair in found]
+    rows = [{name: getattr(pair, name) for name in _PAIR} for pair in result]
     return _written(rows, _PAIR)
 
 
-def comparison(found: Comparison) -> str:
+def comparison(result: Comparison) -> str:
     """Every pair by every measure."""
-    return _written([{name: getattr(pair, name) for name in _COMPARED} for pair in found.pairs], _COMPARED)
+    return _written([{name: getattr(pair, name) for name in _COMPARED} for pair in result.pairs], _COMPARED)
 
 
-def calibration(found: Calibration) -> str:
+def calibration(result: Calibration) -> str:
     """One row per measure and system: the mean by the measure, by people, and corrected, with the agreement beside."""
     rows = [
         {
@@ -56,7 +56,7 @@ def calibration(found: Calibration) -> str:
             "bias_high": one.bias_high,
             "flips": one.flips,
         }
-        for one in found.measures
+        for one in result.measures
         for system in one.systems
     ]
     return _written(rows, list(rows[0]) if rows else ["measure", *_CORRECTED])

@@ -11,16 +11,22 @@ from karat.core.scores import Scores
 from karat.core.types import TestSet
 
 SIGNIFICANT = 0.05  # an adjusted p up to this is significant
+FORMATS = {"canonical": "karat JSONL"}  # formats whose registered name says little
 
 
 @dataclass(frozen=True)
 class InputInfo:
-    """What an input was taken for: printed first, so that no guess stays hidden."""
+    """What an input was read as: printed first, so that no guess stays hidden."""
 
     place: str  # file name, or "results (dict)"
     format: str  # registered name of the format
     what: str  # "120 questions, 3 kinds", "bm25: 7,000 hits for 120 questions"
     notes: tuple[str, ...] = ()  # what the reader decided or noticed
+
+    @property
+    def read_as(self) -> str:
+        """ "read as karat JSONL: 120 questions, 3 kinds"."""
+        return f"read as {FORMATS.get(self.format, self.format)}: {self.what}"
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -171,6 +177,8 @@ class Evaluation(NotebookView):
     taken: tuple[InputInfo, ...] = ()
     matching: Matching | None = None
     targets: tuple[Target, ...] = ()
+    ceilings: Mapping[str, float] = field(default_factory=dict)
+    """Measure of retrieval -> the highest mean that any ranking could reach with this gold."""
     usage: tuple[Usage, ...] = ()
     verdicts: Mapping[str, str] = field(default_factory=dict)  # system -> one line
     notes: tuple[Note, ...] = ()

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from dataclasses import KW_ONLY, dataclass
-from typing import Literal, get_args
+from collections.abc import Mapping
+from dataclasses import KW_ONLY, dataclass, field
+from typing import Any, Literal, get_args
 
 from karat.core.glance import NotebookView, Table
 from karat.core.text.words import plural
@@ -89,13 +90,22 @@ class RuleResult:
 
 @dataclass(frozen=True, kw_only=True)
 class Baseline:
-    """A run that later ones are held against, by a name; `system` where one of several is meant."""
+    """A run that later ones are held against, by a name; `system` where one of several is meant.
+
+    `scores` are the values of each measure and count of one system, in the order of `questions`: with them a baseline
+    stands by itself, where the folder of its run is gone. What failed is None in them.
+    """
 
     name: str
     run: str
     testset: str  # digest
     system: str | None = None
     set_at: str = ""
+    scored_by: Mapping[str, Any] = field(default_factory=dict)
+    scores_of: str | None = None
+    questions: tuple[str, ...] = ()
+    scores: Mapping[str, tuple[float | None, ...]] = field(default_factory=dict)
+    failed: Mapping[str, Mapping[str, str]] = field(default_factory=dict)  # by measure and question, why
 
 
 @dataclass(frozen=True, repr=False, kw_only=True)

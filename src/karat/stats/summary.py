@@ -149,6 +149,8 @@ def _beside(total: float, n: int, answered: int, missing: int, lists_end: int | 
 
     `total` is the sum over `n` scores, in which missing answers, where they are counted, are 0.
     """
+    if not missing and lists_end is None:
+        return {}
     counted = n > answered
     alone, whole = total / answered if answered else None, total / max(answered + missing, 1)
     note = mean_note(answered, missing, alone if counted else whole, counted=counted, lists_end=lists_end)

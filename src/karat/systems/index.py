@@ -113,7 +113,7 @@ class Index(NotebookView):
                 have = ", ".join(self.engines)
                 raise UsageError(
                     f"this index has no engine {name!r}.{did_you_mean(name, self.engines)} It was built with {have}: "
-                    "choose of these with --engine or --legs, or index again."
+                    "choose one of these with --engine or --legs, or index again."
                 )
             self.built[name] = ENGINES.get(name).load(self._part(f"engines/{name}/") / "engines" / name)
         return self.built[name]

@@ -8,6 +8,7 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
+from functools import cached_property, lru_cache
 from time import perf_counter
 from typing import TYPE_CHECKING, Any
 
@@ -33,14 +34,16 @@ if TYPE_CHECKING:
     Seconds = NDArray[np.float64]
 
 Progress = Callable[[str, int, int], None]
+_WHOLE_BYTES = 128 << 20  # of rankings of whole indexes that are kept
+_HIT_BYTES = 16  # a row and a score
 
 
 @dataclass(frozen=True, kw_only=True)
 class Retrieved:
     """What a system retrieved for some questions, with every step on the way to it.
 
-    `legs` is what each engine that was consulted returned; `parts` how the fusion put them together, where there was
-    one; `ranked` is the result, best first. `seconds` has a number a question for each step. `failed` are questions
+    `legs` is what each engine that was consulted returned, `pool` their candidates where they were fused; `ranked` is
+    the result, best first. `seconds` has a number a question for each step. `failed` are questions
     without a result, by number, with the reason: a model that rewrites or reranks was asked in vain.
     """
 
@@ -48,11 +51,20 @@ class Retrieved:
     chunks: Chunks
     ranked: Ranked
     legs: Mapping[str, Ranked]
-    parts: FusedParts | None = None
+    pool: Pool | None = None
     rewritten: tuple[Rewritten, ...] = ()
     notes: tuple[str, ...] = ()
     seconds: Mapping[str, Seconds] = field(default_factory=dict)
     failed: Mapping[int, str] = field(default_factory=dict)
+    read: dict[int, Chunk] = field(default_factory=dict, repr=False, compare=False)  # chunks that were read, by row
+
+    @cached_property
+    def parts(self) -> FusedParts | None:
+        """How the fusion put the legs together, where there was one."""
+        from karat.fuse import FUSIONS
+
+        fusion, pool = FUSIONS.get(self.settings.fusion), self.pool
+        return None if pool is None else fusion.parts(pool.legs, **self.settings.fusion_settings)
 
     @property
     def total_seconds(self) -> list[float]:
@@ -70,7 +82,7 @@ class Retrieved:
 
     def run(self, name: str, question_ids: Sequence[str], pages: Pages = "physical") -> Run:
         """The hits as a run that can be scored and written; what failed is a failed row in it."""
-        return run_of(name, question_ids, self.ranked, self.chunks, pages, self.failed)
+        return run_of(name, question_ids, self.ranked, self.chunks, pages, self.failed, self.read)
 
 
 def run_of(
@@ -80,15 +92,20 @@ def run_of(
     chunks: Chunks,
     pages: Pages,
     failed: Mapping[int, str] | None = None,
+    read: dict[int, Chunk] | None = None,
 ) -> Run:
-    """A ranking of chunks as a run; `failed` are questions by number that have none."""
+    """A ranking of chunks as a run; `failed` are questions by number that have none.
+
+    Chunks that stand in `read` are not read again; those that are read are put there.
+    """
     from karat.core.run import Run
 
-    failed = failed or {}
+    failed, read = failed or {}, {} if read is None else read
     done = [i for i in range(len(question_ids)) if i not in failed]
     ranked = ranked.take(np.array(done, np.int64)) if failed else ranked
-    of_row = {row: chunks[row] for row in np.unique(ranked.rows).tolist()}
-    hits = [of_row[row] for row in ranked.rows.tolist()]
+    rows = ranked.rows.tolist()
+    read |= {row: chunks[row] for row in sorted(set(rows) - set(read))}
+    hits = [read[row] for row in rows]
     fields: dict[str, list[Any]] = {
         "doc": [c.doc for c in hits],
         "page": [pages_of(c, pages) for c in hits],
@@ -107,6 +124,7 @@ def run_of(
         fields=known,
         failed={question_ids[i]: reason for i, reason in failed.items()},
         unique=True,
+        complete=True,
     )
 
 
@@ -168,6 +186,7 @@ class Retrieval:
         self._depth: dict[tuple[str, tuple[str, ...]], int] = {}
         self._legs: dict[tuple[str, tuple[str, ...], int], _Leg] = {}
         self._pools: dict[tuple[tuple[str, ...], tuple[str, ...], int], Pool] = {}
+        self._read: dict[int, Chunk] = {}
 
     def plan(self, systems: Sequence[SystemSettings], k: int) -> None:
         """Say which systems will be asked for, so that each leg is searched deep enough the first time."""
@@ -178,22 +197,19 @@ class Retrieval:
 
     def of(self, settings: SystemSettings, k: int) -> Retrieved:
         """What a system retrieves; every list is as deep as its legs are."""
-        from karat.fuse import FUSIONS
-
         if settings.needs_chat:
             self._models.chat_for(settings.name)
         depth, names = settings.depth_for(k), settings.consulted
-        found = {name: self._leg(name, settings.rewrite, depth) for name in names}
+        searched = {name: self._leg(name, settings.rewrite, depth) for name in names}
         rewritten = self._rewritten.get(settings.rewrite, {})
         seconds = {"rewriting": self._rewriting[settings.rewrite]} if settings.rewrite else {}
-        seconds |= {name: leg.seconds for name, leg in found.items()}
-        chunks, legs = on_one_table({name: (leg.chunks, leg.ranked.top(depth)) for name, leg in found.items()})
-        parts, ranked = None, legs[names[0]]
+        seconds |= {name: leg.seconds for name, leg in searched.items()}
+        chunks, legs = on_one_table({name: (leg.chunks, leg.ranked.top(depth)) for name, leg in searched.items()})
+        pool, ranked = None, legs[names[0]]
         if len(names) > 1:
             started = perf_counter()
             pool = self._pool(names, settings.rewrite, depth, legs)
-            parts = FUSIONS.get(settings.fusion).parts(pool.legs, **settings.fusion_settings)
-            ranked = parts.ranked
+            ranked = pool.ranked(settings)
             seconds["fusion"] = self._shared(perf_counter() - started)
         failed = {i: one.error for i, one in rewritten.items() if one.error is not None}
         if settings.rerank is not None:
@@ -202,9 +218,10 @@ class Retrieval:
             ranked, failed = reranked.ranked, {**reranked.failed, **failed}
             seconds["reranking"] = reranked.seconds
         return Retrieved(
-            settings=settings, chunks=chunks, ranked=ranked, legs=legs, parts=parts,
+            settings=settings, chunks=chunks, ranked=ranked, legs=legs, pool=pool,
             rewritten=tuple(rewritten.values()), seconds=seconds, failed=failed,
             notes=tuple(remarks_of(rewritten.values(), len(self.questions))),
+            read=self._read if self.engines.index is not None and chunks is self.engines.index.chunks else {},
         )  # fmt: skip
 
     def pool(self, settings: SystemSettings, length: int) -> Pool:
@@ -220,13 +237,18 @@ class Retrieval:
         return self._pool(names, settings.rewrite, depth, legs)
 
     def deep(self, settings: SystemSettings) -> Callable[[str, int], Ranked]:
-        """Searches a leg of a system for one question as deep as the index goes."""
+        """Searches a leg of a system for one question as deep as the index goes; systems share what was searched."""
+        return lambda leg, question: self._search_whole(leg, settings.rewrite, question)
+
+    @cached_property
+    def _search_whole(self) -> Callable[[str, tuple[str, ...], int], Ranked]:
         assert self.engines.index is not None
         depth = len(self.engines.index.chunks)
 
-        def search(leg: str, question: int) -> Ranked:
-            known = self._rewritten.get(settings.rewrite, {})
-            one = known[question] if question in known else self._ask(settings.rewrite, [question])[0]
+        @lru_cache(max(1, _WHOLE_BYTES // max(1, _HIT_BYTES * depth)))
+        def search(leg: str, rewrite: tuple[str, ...], question: int) -> Ranked:
+            known = self._rewritten.get(rewrite, {})
+            one = known[question] if question in known else self._ask(rewrite, [question])[0]
             return self.engines.search(leg, [one], depth)
 
         return search

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from karat.core.errors import UsageError
@@ -100,6 +101,14 @@ class SystemSettings:
         reranked = (self.rerank, self.rerank_depth) if self.rerank else ()
         depth = self.depth_for(k) if fused or reranked or self.rewrite else k
         return (self.consulted, fused, depth, self.rewrite, reranked, self.embedder)
+
+    def reads(self) -> Iterator[Path]:
+        """The files of its rewriters and the folder of its reranker."""
+        from karat.retrieve.rewrite import needs_of
+
+        targets = [text.partition(":")[2] for text in self.rewrite if not needs_of(text)]
+        targets += [self.rerank] if self.rerank is not None and self.rerank != CHAT else []
+        yield from (Path(target) for target in targets if target)
 
     def check(self) -> None:
         """Refuse what cannot be before anything is loaded."""

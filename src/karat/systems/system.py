@@ -1,10 +1,11 @@
-"""System: settings over an index or a store, ready to search."""
+"""System: settings over an index or a store, ready to search, alone or beside others over the same index."""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property
+from pathlib import Path
 from typing import TYPE_CHECKING
 
 from karat.core.errors import UsageError
@@ -12,8 +13,11 @@ from karat.core.models import Models
 from karat.systems.engines import Engines
 from karat.systems.retrieval import Retrieval, Retrieved
 from karat.systems.settings import DEPTH, SystemSettings
+from karat.systems.source import RunRequest, SystemRun
 
 if TYPE_CHECKING:
+    from karat.results.evaluation import Note
+    from karat.results.study import Configuration
     from karat.systems.index import Index
 
 
@@ -42,3 +46,43 @@ class System:
         told = (note for name in retrieved.legs for note in self.engines.notes(name))
         retrieved = replace(retrieved, notes=(*self.notes, *told, *retrieved.notes))
         return retrieved if whole else retrieved.top(k)
+
+    def runs(self, configuration: Configuration, request: RunRequest) -> Iterator[SystemRun]:
+        """What it finds for all questions at once; nobody can tell the seconds of one."""
+        request.progress(f"searching by {configuration.name}", 0, 1)
+        retrieved = self.search([q.text for q in request.testset], request.length)
+        run = retrieved.run(configuration.name, request.testset.ids, request.pages)
+        yield SystemRun(configuration=configuration, run=run, notes=_notes(configuration, retrieved))
+
+    def reads(self) -> Iterator[Path]:
+        return self.settings.reads()
+
+
+@dataclass(frozen=True)
+class IndexSystem:
+    """Settings over an index that several systems search together: legs, pools and chunks are shared."""
+
+    settings: SystemSettings
+    retrieval: Retrieval
+
+    def runs(self, configuration: Configuration, request: RunRequest) -> Iterator[SystemRun]:
+        """What it finds for each question, with the seconds of each."""
+        retrieved = self.retrieval.of(self.settings, request.length)
+        run = retrieved.top(request.length).run(configuration.name, request.testset.ids, request.pages)
+        yield SystemRun(
+            configuration=configuration,
+            run=run,
+            seconds=retrieved.total_seconds,
+            notes=_notes(configuration, retrieved),
+            retrieved=retrieved,
+            retrieval=self.retrieval,
+        )
+
+    def reads(self) -> Iterator[Path]:
+        return self.settings.reads()
+
+
+def _notes(configuration: Configuration, retrieved: Retrieved) -> list[Note]:
+    from karat.results.evaluation import Note
+
+    return [Note("warning", f"{configuration.name}: {note}") for note in retrieved.notes]

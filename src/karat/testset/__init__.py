@@ -1,1 +1,1 @@
-"""Make, audit, review and freeze test sets."""
+"""Make, check and freeze test sets."""

@@ -124,10 +124,10 @@ def _place(quote: str, text: str) -> tuple[int, int] | None:
 
 def _letters(text: str) -> tuple[str, list[int]]:
     """The letters and digits of a text in lower case, and where each stands."""
-    found, places = [], []
+    letters, places = [], []
     for at, character in enumerate(text):
         if character.isalnum():
             for one in character.lower():
-                found.append(one)
+                letters.append(one)
                 places.append(at)
-    return "".join(found), places
+    return "".join(letters), places

@@ -7,47 +7,28 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from karat.core.ranked import Ranked
 from karat.core.text import guess_language
 from karat.diagnose.ceilings import ceilings_by_question, mean_of
 from karat.fuse.rrf import fusion
-from karat.results.audit import ALL, DetectableDifference, EngineRecall, KindRow, LanguageRow, Quartiles
+from karat.results.testset_check import ALL, DetectableDifference, EngineRecall, KindRow, LanguageRow, Quartiles
 from karat.stats.power import WORST, detectable, needed
-from karat.testset.check._context import SEMANTIC, once
+from karat.testset.check._context import SEMANTIC
 from karat.testset.check.literal_wording import overlaps
 from karat.testset.check.other_language import differs
+from karat.testset.once import once
 
 if TYPE_CHECKING:
-    from karat.core.judged import Bools, Floats
+    from karat.core.judged import Floats
+    from karat.core.ranked import Ranked
     from karat.core.types import Question
     from karat.match import Resolution
-    from karat.testset.check._context import CheckContext, Vectors
+    from karat.testset.check._context import CheckContext
 
 CUTS = (1, 5, 20)
-_TOGETHER = 512
 NO_KIND = "(none)"
 AIM = 0.03  # a difference worth telling
 CUT = 5
 MEASURE = f"Recall@{CUT}"
-
-
-def nearest(vectors: Vectors, queries: Vectors, depth: int) -> Ranked:
-    """The rows most like each query, by cosine; a vector of zeros is like nothing."""
-    depth = min(depth, len(vectors))
-    lives: Bools = np.asarray(vectors.any(axis=1))
-    query, rows, scores = [], [], []
-    for start in range(0, len(queries), _TOGETHER):
-        part = queries[start : start + _TOGETHER]
-        cosines = np.where(lives[None, :] & np.asarray(part.any(axis=1))[:, None], part @ vectors.T, -np.inf)
-        top = np.argpartition(-cosines, depth - 1, axis=1)[:, :depth]
-        best = np.take_along_axis(cosines, top, axis=1)
-        who, place = np.nonzero(np.isfinite(best))
-        query.append(who + start)
-        rows.append(top[who, place])
-        scores.append(best[who, place].astype(np.float64))
-    if not query:
-        return Ranked.empty(len(queries))
-    return Ranked.ordered(len(queries), np.concatenate(query), np.concatenate(rows), np.concatenate(scores))
 
 
 def recall_of(ranked: Ranked, resolution: Resolution) -> dict[int, Floats]:

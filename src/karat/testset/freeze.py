@@ -48,33 +48,32 @@ def freeze(
     if not _VERSION.fullmatch(version):
         raise UsageError(f"the version {version!r} cannot be. Name it with letters, digits, '.', '-' or '_': 1.0.")
     source = Path(testset)
-    found, _ = read_testset(source, columns=columns)
+    questions, _ = read_testset(source, columns=columns)
     target = source if output is None else Path(output)
     before = frozen_beside(source)
     if output is not None:
-        _refuse_standing(target, found)
-    new = frozen_of(found, version, before)
-    if before is not None and before.digest == found.digest:
+        refuse_existing(target, frozen_path(target))
+    new = frozen_of(questions, version, before)
+    if before is not None and before.digest == questions.digest:
         if before.version != version:
             raise UsageError(
                 f"{source} is frozen as version {before.version}, and its questions did not change since: the same "
                 "questions have one version."
             )
         if output is None:
-            return Freeze(found, before, source, frozen_path(source), stood=True)
+            return Freeze(questions, before, source, frozen_path(source), stood=True)
     if output is not None:
-        write(found, target, format="canonical", inputs=(source,))
-        found, _ = read_testset(target)
-        new = frozen_of(found, version, before)
-    return Freeze(found, new, target, write_frozen(new, target))
+        write(questions, target, format="canonical", inputs=(source,))
+        questions, _ = read_testset(target)
+        new = frozen_of(questions, version, before)
+    return Freeze(questions, new, target, write_frozen(new, target))
 
 
-def _refuse_standing(target: Path, testset: TestSet) -> None:
-    from karat.files import frozen_path
-
-    for path in (target, frozen_path(target)):
+def refuse_existing(*paths: Path) -> None:
+    """An error where a file that is to be written exists."""
+    for path in paths:
         if path.exists():
-            raise UsageError(f"{path} exists, and nothing is overwritten unasked. Name another file.")
+            raise UsageError(f"{path} exists, and nothing is overwritten unasked. Name another file with -o.")
 
 
 def frozen_of(testset: TestSet, version: str, before: Frozen | None = None) -> Frozen:
@@ -90,14 +89,13 @@ def frozen_of(testset: TestSet, version: str, before: Frozen | None = None) -> F
         )
     kinds = Counter(q.kind or NO_KIND for q in testset) if not testset.is_plain else Counter[str]()
     made_by = Counter(text for q in testset if (text := _maker(q.tags)))
-    return Frozen(version, testset.digest, len(testset), _sorted(kinds), _sorted(made_by), earlier)
+    return Frozen(
+        version, testset.digest, len(testset), kinds=dict(sorted(kinds.items())),
+        made_by=dict(sorted(made_by.items())), earlier=earlier,
+    )  # fmt: skip
 
 
 def _maker(tags: Mapping[str, str]) -> str:
     """How a question was made, as far as its tags say."""
     source, model = tags.get("source", ""), tags.get("model", "")
     return f"{source} by {model}" if source and model else source or model
-
-
-def _sorted(counts: Counter[str]) -> dict[str, int]:
-    return dict(sorted(counts.items()))

@@ -21,6 +21,7 @@ from karat.core.text.refusals import declines
 from karat.results.drafts import Draft, Fragment, Generated, Rejected, Sampled
 from karat.testset._kind import KINDS, Kind, Setting
 from karat.testset._questions import QuestionIds, QuotePages, question_of
+from karat.testset.once import once
 from karat.testset.sample import LEAST_TOKENS, sample, sections_of
 
 if TYPE_CHECKING:
@@ -86,27 +87,24 @@ def generate(
     """
     from karat.testset.check import Surroundings
 
-    samples, seed = settings.samples, settings.seed
     docs = None if docs is None else list(docs)
-    sections = sections_of(chunks, docs)
     say("choosing chunks", 0, 1)
     sampled = sample(
-        chunks, samples, seed=seed, least_tokens=settings.least_tokens, wanted_docs=settings.wanted_docs,
-        weights=settings.weights, sections=sections,
+        chunks, settings.samples, seed=settings.seed, least_tokens=settings.least_tokens,
+        wanted_docs=settings.wanted_docs, weights=settings.weights, sections=sections_of(chunks, docs),
     )  # fmt: skip
     wanted, notes = _wanted(settings.kinds, settings.offline)
-    asked_rows = {kind: frozenset(rows) for kind, rows in (asked or {}).items()}
-    surroundings = Surroundings(chunks, models, seed, before)
-    run = _Generation(chunks, settings, sampled, surroundings, say, sections, asked_rows)
+    surroundings = Surroundings(chunks, models, before)
+    run = _Generation(chunks, settings, sampled, surroundings, say, asked or {})
     slots = run.offline(wanted) if settings.offline else run.by_model(wanted, models)
     ids, pages = QuestionIds(one.id for one in before), QuotePages(docs)
     drafts = {ids.next(slot.kind.name): slot.draft for slot in slots if slot.draft is not None}
     questions = tuple(question_of(draft, id_, pages) for id_, draft in drafts.items())
-    numbers = dict.fromkeys((one.name for one in wanted), samples * settings.each)
+    numbers = dict.fromkeys((one.name for one in wanted), settings.samples * settings.each)
     generated = Generated(
         questions=questions, rejected=tuple(run.rejected), sampled=sampled, wanted=numbers, drafts=drafts
     )
-    return replace(generated, notes=(*notes, *shortages(generated, samples, run.ended, run.known)))
+    return replace(generated, notes=(*notes, *shortages(generated, settings.samples, run.ended, run.known)))
 
 
 def kinds_named(names: Sequence[str]) -> list[Kind]:
@@ -151,17 +149,15 @@ class _Generation:
     sampled: Sampled
     surroundings: Surroundings
     say: Say
-    sections: list[str | None]
-    asked: Mapping[str, frozenset[int]]
+    asked: Mapping[str, Collection[int]]
     rejected: list[Rejected] = field(default_factory=list)
     accepted: list[Draft] = field(default_factory=list)
     ended: set[str] = field(default_factory=set)  # kinds that no chunk is left for
     known: Counter[str] = field(default_factory=Counter)  # chunks left out since the kind asks about them already
-    _fragments: dict[int, Fragment] = field(default_factory=dict)
 
     def by_model(self, kinds: Sequence[Kind], models: Models) -> list[QuestionSlot]:
         """Slots filled by a chat model, in rounds."""
-        chat = models.chat_for("karat generate")
+        chat = models.chat_for("karat testset make")
         supplies = {kind.name: self._supply(kind) for kind in kinds}
         slots = [QuestionSlot(kind, number) for kind in kinds for number in range(self.settings.samples)]
         open_slots = [slot for slot in slots if self._next(slot, supplies)]
@@ -270,18 +266,17 @@ class _Generation:
 
         unfit = {one.row for one in self.sampled.left_out if one.reason not in ("not_drawn", "covered")}
         usable = [row for row in range(len(self.chunks)) if row not in unfit]
-        return Related(self.chunks, usable, self.surroundings.vectors, self.sections)
+        return Related(self.chunks, usable, self.surroundings.vectors)
 
     def _next(self, slot: QuestionSlot, supplies: Mapping[str, Iterator[tuple[int, ...]]]) -> bool:
         """Give a slot the next chunks of its kind; False where there are none left."""
         slot.rows = next(supplies[slot.kind.name], ())
         return bool(slot.rows)
 
+    @once
     def _fragment(self, row: int) -> Fragment:
-        if row not in self._fragments:
-            chunk = self.chunks[row]
-            self._fragments[row] = Fragment(row, chunk, guess_language(chunk.text) or "")
-        return self._fragments[row]
+        chunk = self.chunks[row]
+        return Fragment(row, chunk, guess_language(chunk.text) or "")
 
     def _setting(self, slot: QuestionSlot) -> Setting:
         fragments = tuple(self._fragment(row) for row in slot.rows)

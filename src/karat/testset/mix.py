@@ -60,15 +60,15 @@ class Mix:
     axes: Mapping[str, tuple[Category, ...]]
 
     @classmethod
-    def of(cls, given: Mapping[str, Any], place: str = "the mix") -> Mix:
+    def of(cls, categorisations: Mapping[str, Any], place: str = "the mix") -> Mix:
         """From plain values: `{axis: {category: share}}` or `{axis: {category: {share, manner}}}`.
 
         Shares need not add up to 1. A category of the built-in mix needs no `manner`.
         """
-        if not isinstance(given, Mapping) or not given:
+        if not isinstance(categorisations, Mapping) or not categorisations:
             raise UsageError(f"{place} names no categories. {_EXAMPLE}")
         axes = {}
-        for axis, categories in given.items():
+        for axis, categories in categorisations.items():
             if not isinstance(axis, str) or not isinstance(categories, Mapping) or not categories:
                 raise UsageError(f"{place}: {axis!r} has no categories. {_EXAMPLE}")
             if axis in _TAGS:

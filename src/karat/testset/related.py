@@ -4,12 +4,13 @@ from __future__ import annotations
 
 import re
 from collections.abc import Collection
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from functools import cached_property
 from typing import TYPE_CHECKING
 
 import numpy as np
 
+from karat.testset.once import once
 from karat.testset.sample import begins
 
 if TYPE_CHECKING:
@@ -26,32 +27,28 @@ _LINK = re.compile(r"\]\(\s*<?([^)\s>]{1,2000})|(https?://[^\s)>\]\"']{1,2000})"
 
 @dataclass
 class Related:
-    """Partners of chunks: those they link to, those near in meaning, else the next of the same section.
+    """Partners of chunks: those they link to, then those near in meaning.
 
-    `vectors` are of all rows, each of length 1; None: nothing is known of meaning. `usable` rows may be partners.
+    `vectors` are of all rows, each of length 1. `usable` rows may be partners.
     """
 
     chunks: Chunks
     usable: Collection[int]
-    vectors: NDArray[np.float32] | None = None
-    sections: list[str | None] | None = None
-    _partners: dict[int, tuple[int, ...]] = field(default_factory=dict, init=False, repr=False)
+    vectors: NDArray[np.float32]
 
     def __post_init__(self) -> None:
         self.usable = frozenset(self.usable)
 
+    @once
     def partners(self, row: int) -> tuple[int, ...]:
         """The rows related to one, those it links to first, then the nearest; none where nothing is near."""
-        if row not in self._partners:
-            others = [*self._linked(row), *(self._near(row) if self.vectors is not None else self._following(row))]
-            usable = [other for other in dict.fromkeys(others) if other in self.usable and self._apart(row, other)]
-            self._partners[row] = tuple(usable)
-        return self._partners[row]
+        others = dict.fromkeys((*self._linked(row), *self._near(row)))
+        return tuple(other for other in others if other in self.usable and self._apart(row, other))
 
     @cached_property
     def floor(self) -> float:
         """How alike two chunks are that have nothing to do with one another: the median cosine of pairs by lot."""
-        if self.vectors is None or len(self.vectors) < 2:
+        if len(self.vectors) < 2:
             return 0.0
         left, right = np.random.default_rng(len(self.vectors)).integers(0, len(self.vectors), (2, _PAIRS))
         apart = left != right
@@ -60,8 +57,6 @@ class Related:
 
     def _near(self, row: int) -> list[int]:
         """Neighbours that are near enough, and do not say the same."""
-        if self.vectors is None:
-            return []
         cosines = np.round(self.vectors @ self.vectors[row], 5)
         cosines[row] = -1.0
         least = self.floor + ABOVE * (1 - self.floor)
@@ -77,14 +72,6 @@ class Related:
             if doc is not None and doc != self.chunks[row].doc:
                 rows += [other for other in self._by_doc[doc] if other in self.usable][:1]
         return list(dict.fromkeys(rows))
-
-    def _following(self, row: int) -> list[int]:
-        """The next chunks of the same section, else those before it."""
-        held = self._by_doc[self.chunks[row].doc]
-        section = None if self.sections is None else self.sections[row]
-        same = [r for r in held if self.sections is None or self.sections[r] == section]
-        place = same.index(row)
-        return same[place + 1 : place + 3] + same[max(0, place - 2) : place][::-1]
 
     def _apart(self, row: int, other: int) -> bool:
         """Whether two chunks are different stretches of text: neighbours that overlap share what would be asked."""

@@ -1,10 +1,11 @@
-"""Sample: chunks to ask about, spread over documents and their sections, and why each other chunk is left out."""
+"""Sample: chunks to ask about, spread over documents or where a test set asks little, and those left out."""
 
 from __future__ import annotations
 
 from bisect import bisect_right
 from collections import Counter
 from collections.abc import Collection, Iterable, Mapping, Sequence
+from dataclasses import dataclass
 from itertools import accumulate
 from typing import TYPE_CHECKING
 
@@ -12,12 +13,17 @@ import numpy as np
 
 from karat.core.errors import UsageError
 from karat.core.text.codes import Vocabulary
+from karat.core.types import TestSet
+from karat.match import resolve
 from karat.results.drafts import LeftOut, Sampled
 
 if TYPE_CHECKING:
     from karat.core.docs import Chunk, Chunks, Doc
+    from karat.core.types import Question
 
 LEAST_TOKENS = 40
+# how likely a chunk is drawn beside one of a document that no question is about
+_DOC_ASKED, _SECTION_ASKED, _CHUNK_ASKED = 1e-8, 1e-10, 1e-12
 _SECTION = "section"  # where a chunk's meta names its section
 
 
@@ -168,3 +174,45 @@ def sections_of(chunks: Chunks, docs: Iterable[Doc] | None) -> list[str | None]:
         place = -1 if chunk.span is None else bisect_right(edges, chunk.span[0]) - 1
         sections.append(titles[place] if place >= 0 else None)
     return sections
+
+
+@dataclass(frozen=True)
+class AskedRows:
+    """What questions are about: the rows that each kind asks about, all of them, and gold not found."""
+
+    by_kind: dict[str, frozenset[int]]
+    rows: frozenset[int]
+    missing: int = 0
+    notes: tuple[str, ...] = ()
+
+
+def asked_rows(questions: Sequence[Question], chunks: Chunks, docs: Sequence[Doc] | None = None) -> AskedRows:
+    """Which chunks the gold of questions stands in."""
+    if not any(one.gold for one in questions):
+        return AskedRows({}, frozenset())
+    resolved = resolve(TestSet(questions), chunks, docs)
+    by_kind: dict[str, frozenset[int]] = {}
+    for unit, rows in enumerate(resolved.holders):
+        kind = questions[int(resolved.units.question[unit])].kind or ""
+        by_kind[kind] = by_kind.get(kind, frozenset()).union(rows.tolist())
+    missing = len(resolved.unresolved)
+    entries = f"{missing:,} gold {'entry' if missing == 1 else 'entries'} of the existing questions"
+    note = f"{entries} cannot be found in this index: what they are about counts as not asked yet."
+    return AskedRows(by_kind, frozenset().union(*by_kind.values()), missing, (note,) if missing else ())
+
+
+def gap_weights(chunks: Chunks, covered: frozenset[int], sections: Sequence[str | None]) -> dict[int, float]:
+    """How likely each row is drawn: most where no question is about its document, then its section, then the chunk."""
+    docs = {chunks[row].doc for row in covered}
+    parts = {(chunks[row].doc, sections[row]) for row in covered if sections[row] is not None}
+    weights = {}
+    for row, chunk in enumerate(chunks):
+        if row in covered:
+            weights[row] = _CHUNK_ASKED
+        elif (chunk.doc, sections[row]) in parts:
+            weights[row] = _SECTION_ASKED
+        elif chunk.doc in docs:
+            weights[row] = _DOC_ASKED
+        else:
+            weights[row] = 1.0
+    return weights

@@ -9,9 +9,9 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from karat.core.text import stop_words
-from karat.results.audit import DocRow, TopicCoverage, TopicRow
-from karat.testset.check._context import once
+from karat.results.testset_check import DocRow, TopicCoverage, TopicRow
 from karat.testset.lexicon import content_of, words_of
+from karat.testset.once import once
 
 if TYPE_CHECKING:
     from karat.core.judged import Ints
@@ -75,9 +75,6 @@ def _touched(context: CheckContext) -> list[set[int]]:
 
 def _likest(context: CheckContext, q: int, rows: Ints) -> int:
     """The place of the row that is most like a question."""
-    if context.vectors is None or context.question_vectors is None:
-        shares = [len(context.asked_sets[q] & context.held[row]) for row in rows.tolist()]
-        return shares.index(max(shares))
     return int(np.argmax(np.round(context.vectors[rows] @ context.question_vectors[q], 6)))
 
 
@@ -92,19 +89,19 @@ def _gini(docs: tuple[DocRow, ...]) -> float | None:
 
 
 def topics_of(context: CheckContext) -> Ints | None:
-    """The topic of each chunk, by its embedding; None where there are no vectors or too few chunks.
+    """The topic of each chunk, by its embedding; None where there are too few chunks.
 
     About as many topics as the square root of half the chunks, at most 24, and no more than the questions could fill.
     """
-    if context.vectors is None or len(context.chunks) < 8:
+    if len(context.chunks) < 8:
         return None
     wanted = min(MOST_TOPICS, round(math.sqrt(len(context.chunks) / 2)), max(2, len(context.questions) // 6))
-    return _clusters(np.asarray(context.vectors, np.float32), max(2, wanted), context.seed)
+    return _clusters(context.vectors, max(2, wanted))
 
 
-def _clusters(vectors: Vectors, count: int, seed: int) -> Ints:
-    """k-means by cosine, begun from centres far apart (k-means++). The same seed gives the same topics."""
-    rng = np.random.default_rng(seed)
+def _clusters(vectors: Vectors, count: int) -> Ints:
+    """k-means by cosine, begun from centres far apart (k-means++). The same vectors give the same topics."""
+    rng = np.random.default_rng(0)
     fitted = vectors if len(vectors) <= _FITTED else vectors[np.sort(rng.choice(len(vectors), _FITTED, replace=False))]
     centres = [fitted[int(rng.integers(len(fitted)))]]
     away = 1 - fitted @ centres[0]

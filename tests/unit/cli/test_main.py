@@ -30,7 +30,7 @@ def test_an_interrupted_run_says_whether_it_goes_on(monkeypatch, capsys, tmp_pat
     assert (stop.value.code, capsys.readouterr().err) == (130, said)
 
 
-@pytest.mark.parametrize("command", ["audit x", "benchmark x", "compare x y", "generate x", "sweep x y"])
+@pytest.mark.parametrize("command", ["run x", "compare x y", "testset make x", "sweep x y"])
 def test_a_seed_below_0_is_bad_usage_and_no_bug(monkeypatch, capsys, tmp_path, command):
     monkeypatch.chdir(tmp_path)
     monkeypatch.setattr(sys, "argv", ["karat", *command.split(), "--seed", "-1"])
@@ -63,7 +63,7 @@ LONG = "n" * 300
     "args",
     [
         ("score", "qa.jsonl", "r.jsonl", "-o", f"{LONG}.csv"), ("index", "a.md", "-o", LONG), ("verify", LONG),
-        ("run", f"{LONG}.yaml"), ("list", "--runs-dir", LONG), ("show", LONG), ("report", LONG), ("gate", LONG),
+        ("run", f"{LONG}.yaml"), ("show", "--runs-dir", LONG), ("show", LONG), ("gate", LONG),
     ],
 )  # fmt: skip
 def test_a_name_that_the_system_refuses_is_no_bug(monkeypatch, capsys, tmp_path, args):
@@ -77,7 +77,7 @@ def test_a_name_that_the_system_refuses_is_no_bug(monkeypatch, capsys, tmp_path,
     assert LONG[:200] in said.replace("\n", "")
 
 
-@pytest.mark.parametrize("command", ["search x y", "explain x --question y", "verify x"])
+@pytest.mark.parametrize("command", ["search x y", "search x --questions y --explain z", "verify x"])
 def test_a_cut_off_of_twenty_digits_is_bad_usage(monkeypatch, capsys, tmp_path, command):
     monkeypatch.chdir(tmp_path)
     code, said = said_by(monkeypatch, capsys, *command.split(), "-k", "9" * 20)

@@ -1,7 +1,7 @@
 import io
 import sys
 
-from karat.cli._options import counted_on_terminal
+from karat.cli._output import counted_on_terminal
 
 
 class Terminal(io.StringIO):

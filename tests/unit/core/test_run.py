@@ -8,7 +8,7 @@ import pytest
 from karat.core.errors import InputError
 from karat.core.run import Run
 from karat.core.types import Answer, Question, TestSet
-from karat.experiment._align import align
+from karat.experiment.inputs import align
 
 
 def test_scores_of_dicts():

@@ -180,7 +180,7 @@ def test_a_link_out_of_the_folder_is_named_and_not_followed(folder, tmp_path):
 def test_a_link_to_nothing(folder):
     (folder / "gone.txt").symlink_to(folder / "nothing.txt")
     assert said(read(folder)) == [
-        ("unreadable", True, f"{folder / 'gone.txt'}: is a link to a file that does not exist. Remove or mend it.")
+        ("unreadable", True, f"{folder / 'gone.txt'}: is a link to a file that does not exist. Remove or fix it.")
     ]
 
 

@@ -3,7 +3,7 @@ import pytest
 
 from karat.core.measure import Measure, MeasureSpec
 from karat.core.scores import Scores, Status
-from karat.diagnose.guards import Facts, check, check_table
+from karat.diagnose.guards import Facts, check
 from karat.results.evaluation import Matching
 from karat.stats.summary import summarise
 
@@ -231,35 +231,3 @@ def test_questions_on_one_side_only():
     assert "4 questions of the run that the test set lacks" in said["questions not in the test set"]
     assert "2 of 3 questions have no result in the run; each scores 0" in said["questions not in the run"]
     assert fired(table, facts=Facts(extra={"a": 0}, missing={"a": 0})) == {}
-
-
-def test_a_plain_table_meets_the_same_guards():
-    impossible = {
-        "a": {"precision_at_5": 0.2, "Recall@5": 0.3, "F1@5": 0.28, "Hit@5": 0.25, "Recall@10": 0.29, "cost": 9.0},
-        "b": {"nDCG@5": 1.3, "Recall@5": None},
-        "c": {"Recall@5": 0.0, "Hit@5": 0.0},
-    }
-    notes = check_table(impossible, {"a": 100, "b": 90, "c": 100}, place="summary.csv")
-    assert {n.guard for n in notes} == {
-        "F1 above its parts",
-        "Recall falls with k",
-        "Recall above Hit",
-        "value out of range",
-        "zero overlap",
-        "equal n",
-    }
-    assert all(n.text.startswith("summary.csv: ") for n in notes)
-    assert check_table({"a": {"P@5": 0.2, "R@5": 0.3, "F1@5": 0.24, "Hit@5": 0.3}}, {"a": 100}) == ()
-
-
-def test_a_literal_k_takes_its_value():
-    table = {"a": {"recall_at_k": 0.5, "hit_rate_at_k": 0.4}}
-    assert check_table(table) == ()
-    assert [n.guard for n in check_table(table, k=5)] == ["Recall above Hit"]
-
-
-def test_a_table_never_loads_code():
-    assert check_table({"a": {"antigravity:fly": 3.0}}) == ()
-    import sys
-
-    assert "antigravity" not in sys.modules

@@ -108,3 +108,18 @@ def test_a_reciprocal_rank_next_to_nothing_is_none(tmp_path):
 def test_a_table_with_a_return_within_a_line_is_refused(tmp_path):
     with pytest.raises(InputError, match=r"summary.csv line 2: a carriage return stands within a line"):
         verify(put(tmp_path / "summary.csv", ["system,MRR,Hit@5", "a\rb,0.5,0.6", "c,0.4,0.5"]))
+
+
+@pytest.mark.parametrize("recall", ["0.655 (+0.043)", "$0.655$", r"$0.655 \pm 0.02$", "0.655 (−4.3%)"])
+def test_differences_in_brackets_and_numbers_set_by_latex_are_read(recall):
+    true = verify([{"system": "dense", "Recall@5": recall, "Hit@5": "$0.71$"}])
+    assert not true.broken
+    assert not [figure for figure in true.of("unchecked") if figure.what == "mean"]
+    false = verify([{"system": "dense", "Recall@5": recall, "Hit@5": "0.61 (+0.1)"}])
+    assert [(figure.name, figure.cause) for figure in false.of("impossible")] == [("Recall@5", "order")]
+
+
+@pytest.mark.parametrize("cell", ["$0.41", "0.655 (12)", "$$", "0.655 (+a)"])
+def test_what_may_be_a_price_or_a_count_is_not_read(cell):
+    (figure,) = verify([{"system": "dense", "Recall@5": cell, "MRR": "0.4"}]).of("unchecked")
+    assert figure.name == "Recall@5"

@@ -2,17 +2,14 @@
 
 from dataclasses import replace
 
-import numpy as np
 import pytest
+import studies
 
-from karat.core.language import parse_all
-from karat.core.scores import Scores, Status
+from karat.core.scores import Status
 from karat.core.types import Gold, Question, TestSet
-from karat.experiment.baseline import set_baseline
+from karat.experiment.baseline import save_baseline
 from karat.experiment.store import DONE, new_run, open_run
-from karat.results.evaluation import Evaluation
 from karat.results.serial import save_study
-from karat.results.study import Configuration, Study
 from karat.stats.summary import summarise
 
 KINDS = ("fact", "fact", "steps", "steps")
@@ -45,26 +42,13 @@ def study_of(questions):
     """A study of `{system: [[value of each measure] of each question]}`; `failed` are (system, question, measure)."""
 
     def make(table, measures, *, testset=None, failed=(), undefined=(), **more):
-        values = np.array([table[name] for name in table], np.float64)
-        if values.ndim == 2:
-            values = values[:, :, None]
-        status = np.zeros(values.shape, np.uint8)
-        reasons = {}
-        for places, kind, why in (
-            (failed, Status.failed, "it broke"),
-            (undefined, Status.undefined, "no relevant gold"),
-        ):
-            for place in places:
-                status[place], values[place], reasons[place] = kind, np.nan, why
-        testset = testset or questions(values.shape[1])
-        scores = Scores(tuple(table), testset.ids, parse_all(measures), values=values, status=status, reasons=reasons)
-        evaluation = Evaluation(
-            testset=testset, scores=scores, summaries=summarise(scores, intervals=False), notes=more.pop("notes", ())
-        )
-        configurations = tuple(Configuration(name) for name in table)
-        return Study(
-            "made", evaluation=evaluation, configurations=configurations, main=scores.measures[0].name, k=5, **more
-        )
+        values = list(table.values())
+        missing = dict.fromkeys(failed, (Status.failed, "it broke"))
+        missing |= dict.fromkeys(undefined, (Status.undefined, "no relevant gold"))
+        testset = testset or questions(len(values[0]))
+        made = studies.study_of(values, tuple(table), measures, testset=testset, missing=missing).evaluation
+        summaries = summarise(made.scores, intervals=False)
+        return studies.study_with(replace(made, summaries=summaries, notes=more.pop("notes", ())), **more)
 
     return make
 
@@ -92,7 +76,7 @@ def two(study_of, store):
 
     def make(runs, before, after, measures="MRR", **more):
         first = store(runs, study_of({"a": before}, measures))
-        set_baseline(runs, "main", first.id)
+        save_baseline(runs, "main", first.id)
         return store(runs, study_of({"a": after}, measures, **more))
 
     return make

@@ -4,7 +4,7 @@ from dataclasses import replace
 
 from karat.core.run import Run
 from karat.core.types import Answer, Question, TestSet
-from karat.experiment._align import align
+from karat.experiment.inputs import align
 
 
 def run_of(texts, answers=None):

@@ -12,8 +12,7 @@ from karat.answer import Answerer, AnswererSettings
 from karat.core.asked import AnswerRequest, Context
 from karat.core.errors import UsageError
 from karat.experiment.answering import outside_settings
-from karat.experiment.spec._answers import AnswerKeys
-from karat.experiment.spec._fields import BudgetKeys
+from karat.experiment.spec import AnswerKeys, BudgetKeys
 from karat.models.endpoint import JsonEndpoint
 from karat.systems.outside import answerer_outside
 

@@ -1,12 +1,13 @@
 """Gates against a baseline, and the baselines of a folder of runs."""
 
+import json
 import shutil
 
 import numpy as np
 import pytest
 
-from karat.core.errors import UsageError
-from karat.experiment.baseline import BASELINES, baselines_in, find_baseline, remove_baseline, set_baseline
+from karat.core.errors import InputError, UsageError
+from karat.experiment.baseline import BASELINES, FORMER, baselines_in, find_baseline, save_baseline
 from karat.experiment.gate import gate
 from karat.experiment.store import open_run
 from karat.stats.compare import compare_systems
@@ -68,7 +69,7 @@ def test_confidence_where_hardly_anything_differs_from_the_baseline(tmp_path, tw
 
 def test_failed_rows_of_a_baseline_count_too(tmp_path, study_of, store):
     before = store(tmp_path, study_of({"a": MRR}, "MRR", failed=[(0, 0, 0)]))
-    set_baseline(tmp_path, "main", before.id)
+    save_baseline(tmp_path, "main", before.id)
     run = store(tmp_path, study_of({"a": MRR}, "MRR"))
 
     def held(rule, **more):
@@ -83,34 +84,97 @@ def test_failed_rows_of_a_baseline_count_too(tmp_path, study_of, store):
     assert (allowed.outcome, allowed.verdicts[0].n) == ("pass", 3)
 
 
-def test_set_list_and_remove(tmp_path, questions, study_of, store):
+def test_each_has_a_file_beside_those_of_earlier_versions(tmp_path, questions, study_of, store):
     first, second = (store(tmp_path, study_of({"a": MRR}, "MRR")) for _ in range(2))
-    made, before = set_baseline(tmp_path, "main", first.id)
-    assert (made.run, made.testset, before) == (first.id, questions().digest, None)
-    assert set_baseline(tmp_path, "main", "LAST")[1] == made
-    set_baseline(tmp_path, "old", first.id)
+    saved, path, before = save_baseline(tmp_path, "main", first.id)
+    assert (saved.run, saved.testset, before) == (first.id, questions().digest, None)
+    assert save_baseline(tmp_path, "main", "LAST")[2] == saved
+    former = {"run": first.id, "testset": saved.testset, "system": None, "set_at": saved.set_at}
+    (tmp_path / FORMER).write_text(json.dumps({"baselines": {"old": former, "main": former}}))
     assert {name: one.run for name, one in baselines_in(tmp_path).items()} == {"main": second.id, "old": first.id}
-    remove_baseline(tmp_path, "old")
-    assert list(baselines_in(tmp_path)) == ["main"]
-    with pytest.raises(UsageError, match=r"no baseline 'old'"):
-        remove_baseline(tmp_path, "old")
+    path.unlink()
+    assert {one.run for one in baselines_in(tmp_path).values()} == {first.id}
 
 
 def test_a_missing_one_says_what_there_is(tmp_path, study_of, store):
     run = store(tmp_path, study_of({"a": MRR}, "MRR"))
-    with pytest.raises(UsageError, match=r"no baseline 'main'.* None is set yet"):
+    with pytest.raises(UsageError, match=r"no baseline 'main'.* None is saved yet"):
         gate(run, ["MRR >= baseline"], baseline="main", runs_dir=tmp_path)
-    set_baseline(tmp_path, "main", run.id)
+    save_baseline(tmp_path, "main", run.id)
     with pytest.raises(UsageError, match=r"no baseline 'mian'.* Did you mean main?"):
         gate(run, ["MRR >= baseline"], baseline="mian", runs_dir=tmp_path)
     with pytest.raises(UsageError, match=r"name it with --baseline. There are main"):
         gate(run, ["MRR >= baseline"], runs_dir=tmp_path)
 
 
-def test_one_whose_run_is_gone_says_so(tmp_path, two):
+def test_one_of_an_earlier_version_whose_run_is_gone_says_so(tmp_path, two):
     run = two(tmp_path, MRR, MRR)
-    shutil.rmtree(tmp_path / find_baseline(tmp_path, "main").run)
+    path = tmp_path / BASELINES / "main.json"
+    about = json.loads(path.read_text())
+    path.write_text(json.dumps({key: about[key] for key in ("run", "testset", "system", "set_at")}))
+    shutil.rmtree(tmp_path / about["run"])
     with pytest.raises(UsageError, match="any more: it was deleted or moved"):
+        gate(run, ["MRR >= baseline"], baseline="main", runs_dir=tmp_path)
+
+
+@pytest.mark.parametrize(
+    "rule", ["MRR >= baseline - 0.02 @95%", "MRR >= baseline", "MRR < baseline", "failed == baseline"]
+)
+def test_its_file_alone_gives_the_verdicts_of_its_run(tmp_path, two, rule):
+    run = two(tmp_path, [0.5, 1.0, 0.0, 1.0], [1.0, 1.0, 0.25, 0.5])
+    there = gate(run, [rule], baseline="main", runs_dir=tmp_path)
+    committed = tmp_path / "committed.json"
+    shutil.move(tmp_path / BASELINES / "main.json", committed)
+    shutil.rmtree(tmp_path / there.baseline_run)
+    gone = gate(run, [rule], baseline=str(committed), runs_dir=tmp_path)
+    assert gone.verdicts == there.verdicts
+    assert gone.baseline_run == there.baseline_run
+
+
+def test_its_file_alone_says_what_it_lacks(tmp_path, study_of, store):
+    before = store(tmp_path, study_of({"a": MRR, "b": MRR}, "MRR"))
+    save_baseline(tmp_path, "main", before.id, "b")
+    run = store(tmp_path, study_of({"a": MRR, "b": MRR}, "MRR"))
+    shutil.rmtree(before.path)
+    with pytest.raises(UsageError, match=r"is gone, and the file of the baseline main holds no 'p95_seconds'"):
+        gate(run, ["p95_seconds <= baseline"], baseline="main", runs_dir=tmp_path)
+    assert gate(run, ["a: MRR >= baseline"], baseline="main", runs_dir=tmp_path).verdicts[0].baseline_system == "b"
+
+
+def test_failed_rows_of_a_file_alone_count_too(tmp_path, study_of, store):
+    before = store(tmp_path, study_of({"a": MRR}, "MRR", failed=[(0, 0, 0)]))
+    save_baseline(tmp_path, "main", before.id)
+    run = store(tmp_path, study_of({"a": MRR}, "MRR"))
+    there = gate(run, ["MRR >= baseline + .1"], baseline="main", runs_dir=tmp_path)
+    shutil.rmtree(before.path)
+    gone = gate(run, ["MRR >= baseline + .1"], baseline="main", runs_dir=tmp_path)
+    assert (gone.verdicts, gone.incomplete) == (there.verdicts, there.incomplete)
+
+
+def test_a_file_alone_of_another_test_set_or_scoring_is_refused(tmp_path, questions, study_of, store):
+    before = store(tmp_path, study_of({"a": MRR}, "MRR"), spec={"repeats": "count"})
+    save_baseline(tmp_path, "main", before.id)
+    run = store(tmp_path, study_of({"a": MRR}, "MRR"), spec={"repeats": "once"})
+    shutil.rmtree(before.path)
+    with pytest.raises(UsageError, match=r"not scored alike .repeats count and once."):
+        gate(run, ["MRR >= baseline"], baseline="main", runs_dir=tmp_path)
+    path = tmp_path / BASELINES / "main.json"
+    path.write_text(path.read_text().replace(questions().digest, "0" * 64))
+    with pytest.raises(UsageError, match="different test sets"):
+        gate(run, ["MRR >= baseline"], baseline="main", runs_dir=tmp_path)
+
+
+@pytest.mark.parametrize(
+    ("old", "new"),
+    [('"scores": {', '"scores": {"x": [1], '), ('"scores_of": "a"', '"scores_of": 3'), ('"MRR": [', '"MRR": ["1", ')],
+)
+def test_a_file_that_was_edited_is_refused(tmp_path, study_of, store, old, new):
+    run = store(tmp_path, study_of({"a": MRR}, "MRR"))
+    save_baseline(tmp_path, "main", run.id)
+    path = tmp_path / BASELINES / "main.json"
+    assert old in path.read_text()
+    path.write_text(path.read_text().replace(old, new))
+    with pytest.raises(InputError, match="its scores are not what karat wrote"):
         gate(run, ["MRR >= baseline"], baseline="main", runs_dir=tmp_path)
 
 
@@ -125,19 +189,19 @@ def test_one_whose_run_was_exchanged_is_refused(tmp_path, two):
     run = two(tmp_path, MRR, MRR)
     other = open_run(tmp_path / find_baseline(tmp_path, "main").run)
     other.update(inputs={"testset": {"digest": "0" * 64}})
-    with pytest.raises(UsageError, match="is not what it was when the baseline was set"):
+    with pytest.raises(UsageError, match="is not what it was when the baseline was saved"):
         gate(run, ["MRR >= baseline"], baseline="main", runs_dir=tmp_path)
 
 
 def test_one_scored_otherwise_is_refused(tmp_path, study_of, store):
-    set_baseline(tmp_path, "main", store(tmp_path, study_of({"a": MRR}, "MRR"), spec={"repeats": "count"}).id)
+    save_baseline(tmp_path, "main", store(tmp_path, study_of({"a": MRR}, "MRR"), spec={"repeats": "count"}).id)
     run = store(tmp_path, study_of({"a": MRR}, "MRR"), spec={"repeats": "once"})
     with pytest.raises(UsageError, match=r"not scored alike .repeats count and once."):
         gate(run, ["MRR >= baseline"], baseline="main", runs_dir=tmp_path)
 
 
 def test_one_that_lacks_the_measure_is_refused(tmp_path, study_of, store):
-    set_baseline(tmp_path, "main", store(tmp_path, study_of({"a": MRR}, "Precision@5")).id)
+    save_baseline(tmp_path, "main", store(tmp_path, study_of({"a": MRR}, "Precision@5")).id)
     run = store(tmp_path, study_of({"a": MRR}, "MRR"))
     with pytest.raises(UsageError, match=r"of the baseline: the run has no 'MRR'.* It has Precision@5"):
         gate(run, ["MRR >= baseline"], baseline="main", runs_dir=tmp_path)
@@ -153,16 +217,18 @@ def test_the_folder_of_a_run_is_one_too(tmp_path, two):
 def test_only_a_finished_run_and_a_good_name_will_do(tmp_path, study_of, store):
     run = store(tmp_path, study_of({"a": MRR}, "MRR"), done=False)
     with pytest.raises(UsageError, match="only a finished run can be a baseline"):
-        set_baseline(tmp_path, "main", run.id)
+        save_baseline(tmp_path, "main", run.id)
     with pytest.raises(UsageError, match="cannot name a baseline"):
-        set_baseline(tmp_path, "../main", run.id)
+        save_baseline(tmp_path, "../main", run.id)
     done = store(tmp_path, study_of({"ab": MRR}, "MRR"))
     with pytest.raises(UsageError, match=r"no system 'abc'. Did you mean ab?"):
-        set_baseline(tmp_path, "main", done.id, "abc")
+        save_baseline(tmp_path, "main", done.id, "abc")
 
 
-@pytest.mark.parametrize("text", ["[]", "{", '{"baselines": {"a": {}}}', '{"baselines": {"a": {"run": "../x"}}}'])
-def test_a_damaged_file_says_what_to_do(tmp_path, text):
-    (tmp_path / BASELINES).write_text(text)
-    with pytest.raises(Exception, match=r"baselines cannot be read.* Remove the file and set them again"):
+@pytest.mark.parametrize("name", [FORMER, f"{BASELINES}/a.json"])
+@pytest.mark.parametrize("text", ["[]", "{", "{}", '{"run": "../x", "testset": "", "set_at": ""}'])
+def test_a_damaged_file_says_what_to_do(tmp_path, name, text):
+    (tmp_path / name).parent.mkdir(exist_ok=True)
+    (tmp_path / name).write_text(text if name != FORMER or text == "{" else f'{{"baselines": {{"a": {text}}}}}')
+    with pytest.raises(InputError, match=r"baseline cannot be read.* Remove the file and save it again"):
         baselines_in(tmp_path)

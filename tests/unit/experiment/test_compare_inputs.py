@@ -162,7 +162,9 @@ def test_runs_that_are_scored_otherwise_are_refused():
 
 def test_results_that_are_matched_otherwise_are_told():
     gold, ranked = {f"q{i}": {"d": 1} for i in range(6)}, {f"q{i}": ["e", "d"] for i in range(6)}
-    made = [karat.score(gold, {name: ranked}, measures="MRR", match=by) for name, by in (("x", "exact"), ("y", "doc"))]
+    made = [
+        karat.score(gold, {name: ranked}, measures="MRR", matching=by) for name, by in (("x", "exact"), ("y", "doc"))
+    ]
     told = [note.text for note in karat.compare(*made).notes if note.level == "warning"]
     assert told == [
         "Hits are not matched alike with the gold (report by exact, report by doc): a difference may be the matcher's. "
@@ -206,7 +208,7 @@ def test_of_two_systems_the_permutation_test_decides_and_is_named():
     assert any("three systems and more" in note.text for note in found.notes)
 
 
-@pytest.mark.parametrize("option", ["seed", "flips"])
+@pytest.mark.parametrize("option", [{"test": {"seed": -1}}, {"flips": -1}], ids=["seed", "flips"])
 def test_numbers_below_0_are_refused(option):
-    with pytest.raises(UsageError, match=f"--{option} -1: name 0 or more"):
-        karat.compare([{"id": "q1", "system": "a", "MRR": 1.0}], **{option: -1})
+    with pytest.raises(UsageError, match=r"--(seed|flips) -1: name 0 or more"):
+        karat.compare([{"id": "q1", "system": "a", "MRR": 1.0}], **option)

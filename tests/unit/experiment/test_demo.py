@@ -105,6 +105,6 @@ def test_halves_part_the_questions(tmp_path):
 def test_the_gold_of_the_demo_is_all_in_its_documents(tmp_path):
     path = write_demo(tmp_path / "demo")
     index = karat.index(path / "docs", tmp_path / "demo.index", engines="bm25")
-    checkup = karat.check(path / "questions.jsonl", index)
-    assert not checkup.broken
-    assert checkup.reach.reached == checkup.reach.units
+    checked = karat.check(path / "questions.jsonl", index)
+    assert not checked.broken
+    assert checked.reach.reached == checked.reach.units

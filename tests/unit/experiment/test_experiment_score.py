@@ -5,7 +5,7 @@ import pytest
 import karat
 from karat.core.errors import KaratError, NoOverlapError, UsageError
 from karat.experiment._answered import answered_of, retrieved_texts
-from karat.experiment._facts import ranked_ids
+from karat.experiment.score import ranked_ids
 from karat.files import as_runs, as_testset
 
 GOLD = {"a": {"x": 2, "y": 1, "n": 0}, "b": {"z": 1}}
@@ -21,7 +21,7 @@ RAG = [
 
 
 def measures(**options):
-    return karat.score(intervals=False, **options).measures
+    return karat.score(**options).measures
 
 
 def test_the_default_set_follows_what_the_results_hold():
@@ -39,7 +39,7 @@ def test_the_default_set_follows_what_the_results_hold():
 
 
 def test_rel_is_shown_in_the_names_it_changes():
-    report = karat.score(GOLD, RUN, measures=["Recall@5", "nDCG@5"], rel=2)
+    report = karat.score(GOLD, RUN, measures=["Recall@5", "nDCG@5"], matching={"rel": 2})
     assert report.measures == ("Recall(rel=2)@5", "nDCG@5")
     assert report.mean("Recall@5") == 1.0  # b has no unit of grade 2: undefined, not 0
     (row,) = report.summary.filter(report.summary["measure"] == "Recall(rel=2)@5").to_dicts()
@@ -59,8 +59,8 @@ def test_the_ceiling_of_a_target_is_what_the_gold_allows():
     [
         ({}, set(), 0),
         ({"dialect": "trec"}, set(), 0),
-        ({"dialect": "hybrid-rag", "match": "exact"}, {"MRR", "Recall@5"}, 0),
-        ({"dialect": "healthcare", "match": "exact"}, set(), 2),
+        ({"dialect": "hybrid-rag", "matching": "exact"}, {"MRR", "Recall@5"}, 0),
+        ({"dialect": "healthcare", "matching": "exact"}, set(), 2),
         ({"bands": True}, {"MRR", "Recall@5"}, 2),
     ],
 )
@@ -91,11 +91,11 @@ def test_a_system_without_answers_beside_one_with_is_undefined_there():
 @pytest.mark.parametrize(
     ("options", "sentence"),
     [
-        ({"rel": 0}, "rel=0"),
+        ({"matching": {"rel": 0}}, "rel=0"),
         ({"k": 0}, "k=0"),
-        ({"repeats": "twice"}, "repeats='twice'"),
-        ({"ties": "half"}, "ties='half'"),
-        ({"match": "exactly"}, "unknown matcher 'exactly'. Did you mean exact?"),
+        ({"matching": {"repeats": "twice"}}, "repeats='twice'"),
+        ({"matching": {"ties": "half"}}, "ties='half'"),
+        ({"matching": "exactly"}, "unknown matcher 'exactly'. Did you mean exact?"),
         ({"dialect": "tre"}, "Did you mean trec?"),
         ({"measures": []}, None),
         ({"by": "kind"}, "no slice 'kind'"),
@@ -103,16 +103,42 @@ def test_a_system_without_answers_beside_one_with_is_undefined_there():
 )
 def test_what_cannot_be_is_refused(options, sentence):
     if sentence is None:
-        assert karat.score(GOLD, RUN, intervals=False, **options).measures  # nothing named: the default set
+        assert karat.score(GOLD, RUN, **options).measures  # nothing named: the default set
         return
     with pytest.raises(UsageError) as error:
         karat.score(GOLD, RUN, **options)
     assert sentence in str(error.value)
 
 
+def test_a_keyword_that_went_into_settings_says_what_to_write():
+    for option, instead in (
+        ({"match": "page"}, "matching={'match': 'page'}"),
+        ({"rel": 2}, "matching={'rel': 2}"),
+        ({"max_cost": 0.5}, "chat={'max_cost': 0.5}"),
+    ):
+        with pytest.raises(UsageError) as error:
+            karat.score(GOLD, RUN, **option)
+        assert str(error.value) == f"score() takes no {next(iter(option))}=. Write {instead}."
+    with pytest.raises(UsageError, match=r"matching=\{'rel': 2\}"):
+        karat.sweep(GOLD, "index", rel=2)
+    with pytest.raises(UsageError, match=r"test=\{'correction': 'bh'\}"):
+        karat.compare(correction="bh")
+    with pytest.raises(UsageError, match=r"chat=\{'model': 'm'\}"):
+        karat.generate("index", model="m")
+    with pytest.raises(TypeError):
+        karat.score(GOLD, RUN, matched="page")
+
+
+def test_unknown_settings_are_refused_with_the_nearest():
+    with pytest.raises(UsageError, match="has no 'repeat'"):
+        karat.score(GOLD, RUN, matching={"repeat": "once"})
+    with pytest.raises(UsageError, match="Did you mean max_cost"):
+        karat.score(GOLD, RUN, chat={"model": "m", "max_costs": 1})
+
+
 def test_options_are_checked_before_anything_is_read():
     with pytest.raises(UsageError, match="rel=0"):
-        karat.score("not there", "not there either", rel=0)
+        karat.score("not there", "not there either", matching={"rel": 0})
 
 
 def test_two_systems_of_one_name_are_refused(tmp_path):
@@ -126,7 +152,9 @@ def test_two_systems_of_one_name_are_refused(tmp_path):
 def test_no_overlap_of_one_system_of_several_is_refused():
     with pytest.raises(NoOverlapError, match="'bad'"):
         karat.score(GOLD, {"good": RUN, "bad": {"a": ["w"]}})
-    allowed = karat.score(GOLD, {"good": RUN, "bad": {"a": ["w"]}}, measures="MRR", allow_zero_overlap=True)
+    allowed = karat.score(
+        GOLD, {"good": RUN, "bad": {"a": ["w"]}}, measures="MRR", matching={"allow_zero_overlap": True}
+    )
     assert allowed.mean("MRR", system="bad") == 0.0
 
 
@@ -140,10 +168,10 @@ def test_missing_and_further_questions_are_noted():
 
 def test_repeats_and_ties_reach_the_measures():
     lists = {"a": ["x", "x", "y"], "b": ["z"]}
-    by = {r: karat.score(GOLD, lists, measures="P@3", repeats=r).mean("P@3") for r in ("once", "count")}
+    by = {r: karat.score(GOLD, lists, measures="P@3", matching={"repeats": r}).mean("P@3") for r in ("once", "count")}
     assert by == {"once": pytest.approx((2 / 3 + 1 / 3) / 2), "count": pytest.approx((1 + 1 / 3) / 2)}
     near = {"a": {"x": 1.0 + 1e-9, "zz": 1.0}, "b": {"z": 1.0}}
-    by = {t: karat.score(GOLD, near, measures="MRR", ties=t).mean("MRR") for t in ("float32", "double")}
+    by = {t: karat.score(GOLD, near, measures="MRR", matching={"ties": t}).mean("MRR") for t in ("float32", "double")}
     assert by == {"float32": 0.75, "double": 1.0}
 
 
@@ -156,8 +184,6 @@ def test_progress_tells_each_step_and_seeds_decide_intervals():
     assert all(said)
     again = karat.score(wide, run, measures="MRR")
     assert one.to_json() == again.to_json()
-    bare = karat.score(wide, run, measures="MRR", intervals=False)
-    assert bare.summary["low"].to_list() == [None]
     assert one.summary["low"].to_list() != [None]
 
 

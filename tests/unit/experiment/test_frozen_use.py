@@ -44,7 +44,7 @@ def test_a_run_names_the_version_and_refuses_a_changed_set(folder):
     again = run(spec_of(SPEC, folder), changed_testset=True)
     assert "version" not in again.folder.manifest["inputs"]["testset"]
     notes = [note.text for note in again.study.evaluation.notes if note.level == "warning"]
-    assert any("qa is frozen as version 1.0" in text and "karat freeze" in text for text in notes)
+    assert any("qa is frozen as version 1.0" in text and "karat testset freeze" in text for text in notes)
 
 
 def test_freezing_does_not_make_another_run_of_it(folder):
@@ -66,8 +66,8 @@ def test_scoring_and_checking_warn(folder):
     report = karat.score(str(folder / "qa.jsonl"), results)
     assert any("changed since" in note.text for note in report.evaluation.notes if note.level == "warning")
     karat.index([str(folder / "docs.jsonl")], str(folder / "i.index"), chunk="whole")
-    checkup = karat.check(str(folder / "qa.jsonl"), str(folder / "i.index"))
-    assert "changed since" in checkup.notes[0]
+    checked = karat.check(str(folder / "qa.jsonl"), str(folder / "i.index"))
+    assert "changed since" in checked.notes[0]
 
 
 def manifest(testset, version=None, path="qa.jsonl"):

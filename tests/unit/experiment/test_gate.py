@@ -3,7 +3,7 @@
 import pytest
 
 from karat.core.errors import UsageError
-from karat.experiment.baseline import set_baseline
+from karat.experiment.baseline import save_baseline
 from karat.experiment.gate import gate
 from karat.results.evaluation import Note
 from karat.results.study import StudyAnswer
@@ -143,7 +143,7 @@ def test_confidence_asks_for_the_whole_interval(one):
 
 def test_the_best_system_is_gated_where_none_is_named_and_that_is_said(tmp_path, study_of, store):
     before = store(tmp_path, study_of({"a": [1.0, 1.0], "b": [0.0, 0.0]}, "MRR"))
-    set_baseline(tmp_path, "main", before.id)
+    save_baseline(tmp_path, "main", before.id)
     run = store(tmp_path, study_of({"a": [0.0, 0.0], "b": [0.5, 1.0]}, "MRR"))
 
     def held(rule, **more):
@@ -155,7 +155,7 @@ def test_the_best_system_is_gated_where_none_is_named_and_that_is_said(tmp_path,
     assert "rules that name no system are about b, the best of 2 by MRR." in found.notes
     assert held("a: MRR >= baseline")[1] == ("a", "a")
     assert held("MRR >= baseline", system="a")[1] == ("a", "a")
-    set_baseline(tmp_path, "main", before.id, "b")
+    save_baseline(tmp_path, "main", before.id, "b")
     assert held("MRR >= baseline")[1] == ("b", "b")
 
 
@@ -245,7 +245,7 @@ def test_without_rules_those_of_the_spec_count(tmp_path, study_of, store):
         ("os:system > 0", "has no system 'os'"),
         ("MRR[kid=fact] > 0", "no slice 'kid'. Did you mean kind?"),
         ("MRR[kind=facts] > 0", "position 10: no question has kind 'facts'. Did you mean fact?"),
-        ("MRR >= baseline", "needs a baseline: name it with --baseline. Set one"),
+        ("MRR >= baseline", "needs a baseline: name it with --baseline. Save one"),
     ],
 )
 def test_what_a_run_does_not_have_is_refused_with_what_it_has(one, rule, said):

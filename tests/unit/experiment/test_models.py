@@ -42,13 +42,13 @@ def test_the_embedder_of_an_index_goes_before_wordllama_and_one_that_is_named_be
     assert models_of(index=dense).embedder().settings == prefixed
     sparse = index(tmp_path / "a.txt", tmp_path / "sparse", engines="bm25")
     assert models_of(index=sparse).embedder_label == "wordllama"
-    named = ModelSettings.of(embedder="openai:small", base_url="http://127.0.0.1:1/v1", key_env="KEY")
+    named = ModelSettings.of({"base_url": "http://127.0.0.1:1/v1", "key_env": "KEY"}, embedder="openai:small")
     assert named.embedder.base_url == "http://127.0.0.1:1/v1"
     assert models_of(named, index=dense).embedder_label == "openai:small"
 
 
 def test_nothing_is_opened_before_it_is_asked_for(tmp_path):
-    settings = ModelSettings.of(model="m", base_url="http://127.0.0.1:1/v1", cross_encoder=tmp_path / "none")
+    settings = ModelSettings.of({"model": "m", "base_url": "http://127.0.0.1:1/v1"}, cross_encoder=tmp_path / "none")
     models = models_of(settings.within(tmp_path))
     assert models.able == ("chat", "embedder", "cross_encoder")
     assert models.chat.label == "m"
@@ -70,9 +70,11 @@ def test_answers_of_a_chat_model_are_known_by_all_that_it_is_asked_with():
 def test_calls_are_kept_where_it_is_said_and_what_was_spent_is_told(tmp_path):
     said = []
     with FakeLLM(reply="yes") as llm:
-        settings = ModelSettings.of(model="m", base_url=llm.base_url, price_in=1.0, price_out=1.0)
+        settings = ModelSettings.of(
+            {"model": "m", "base_url": llm.base_url, "price_in": 1.0, "price_out": 1.0, "announce": said.append}
+        )
         for expected in (1, 0):
-            models = models_of(settings.within(tmp_path / "out"), announce=said.append)
+            models = models_of(settings.within(tmp_path / "out"))
             assert [s.text for s in models.chat.ask([Prompt("is it?")])] == ["yes"]
             close(models)
             spent = spent_by(models)
@@ -85,7 +87,7 @@ def test_calls_are_kept_where_it_is_said_and_what_was_spent_is_told(tmp_path):
 
 def test_calls_without_a_place_are_gone_when_the_means_are_closed():
     with FakeLLM(reply="yes") as llm:
-        models = models_of(ModelSettings.of(model="m", base_url=llm.base_url))
+        models = models_of(ModelSettings.of({"model": "m", "base_url": llm.base_url}))
         models.chat.ask([Prompt("is it?"), Prompt("is it?")])
         folder = models.chat._folder.name
         close(models)
@@ -96,12 +98,12 @@ def test_calls_without_a_place_are_gone_when_the_means_are_closed():
 def test_a_reply_of_unknown_cost_counts_in_the_budget_of_the_model_that_is_asked_next(tmp_path):
     with FakeLLM(reply="yes") as llm:
         of = {"base_url": llm.base_url, "price_in": 1.0, "price_out": 1.0, "max_cost": 1.0, "calls": tmp_path / CALLS}
-        first = ChatOnDemand(ModelSettings.of(model="a", **of))
+        first = ChatOnDemand(ModelSettings.of({"model": "a", **of}))
         first.ask([Prompt("is it?")])
         first._chat._ledger.take(0.9)
         first._chat._ledger.pay(0.9, None, None)
         assert first.spent.cost_usd is None
-        second = ChatOnDemand(ModelSettings.of(model="b", **of), after=first)
+        second = ChatOnDemand(ModelSettings.of({"model": "b", **of}), after=first)
         second.ask([Prompt("is it?")])
         assert second._chat.budget.max_cost_usd == pytest.approx(0.1, abs=1e-3)
         first.close()
@@ -121,7 +123,7 @@ def test_a_reply_of_unknown_cost_counts_in_the_budget_of_the_model_that_is_asked
 )
 def test_what_would_change_nothing_or_cannot_be_is_refused(given, said):
     with pytest.raises(UsageError, match=said):
-        ModelSettings.of(**given)
+        ModelSettings.of(given)
 
 
 def test_a_measure_whose_model_is_not_there_is_refused_by_name():
@@ -135,7 +137,7 @@ def test_a_measure_whose_model_is_not_there_is_refused_by_name():
 @pytest.mark.parametrize(
     ("given", "measure"),
     [
-        ({"model": "m"}, "Faithfulness"),
+        ({"chat": "m"}, "Faithfulness"),
         ({"cross_encoder": "f"}, "CrossEncoder"),
         ({"embedder": "wordllama"}, "SBERT"),
     ],

@@ -19,7 +19,7 @@ def summaries(report):
 
 
 def scored(results, **options):
-    return karat.score(QUESTIONS, results, intervals=False, **options)
+    return karat.score(QUESTIONS, results, **options)
 
 
 def test_measures_past_the_end_of_every_list_say_so_and_have_no_band_and_no_target():
@@ -49,14 +49,14 @@ def test_lists_of_each_system_are_looked_at_apart_and_empty_ones_do_not_count():
 
 def test_short_lists_are_said_of_every_slice_too():
     kinds = [{**q, "kind": "even" if i % 2 else "odd"} for i, q in enumerate(QUESTIONS)]
-    report = karat.score(kinds, TOP_1, measures="Recall@10", by="kind", intervals=False)
+    report = karat.score(kinds, TOP_1, measures="Recall@10", by="kind")
     assert {s.note for s in report.evaluation.summaries} == {"lists end at 1"}
     assert set(report.by("kind")["note"]) == {"lists end at 1"}
 
 
 def test_the_verdict_does_not_speak_of_ranks_that_no_list_has():
     (line,) = scored(TOP_1, measures="Recall@5").evaluation.verdicts.values()
-    assert line == "top1: Recall@5 .625 (lists end at 1)."
+    assert line == "top1: Recall@5 .62 [.31, .86] (lists end at 1)."
 
 
 @pytest.mark.parametrize("measures", [["Recall@10"], ["Recall@10", "Recall@1", "MRR"]])
@@ -149,9 +149,7 @@ def test_a_similarity_is_held_against_chance_over_the_same_answers():
     asked = [{"id": f"q{i}", "question": "?", "answers": [text]} for i, text in enumerate(texts * 5)]
     rows = [{"id": f"q{i}", "answer": text} for i, text in enumerate(texts)] + [{"id": "q4", "answer": ""}]
     for missing in ("skip", "zero"):
-        notes = karat.score(
-            asked, rows, measures="SemanticSimilarity", missing=missing, intervals=False
-        ).evaluation.notes
+        notes = karat.score(asked, rows, measures="SemanticSimilarity", missing=missing).evaluation.notes
         (note,) = [n for n in notes if "references of other questions" in n.text]
         assert note.level == "info"
         assert "SemanticSimilarity of results: 1.000 over 4 answers" in note.text
@@ -161,5 +159,5 @@ def test_a_similarity_is_held_against_chance_over_the_same_answers():
 def test_refusals_leave_missing_answers_out():
     asked = [*QUESTIONS[:3], {"id": "q9", "question": "?", "answerable": False}]
     rows = [{"id": "q0", "answer": "author 0"}, {"id": "q9", "answer": "I don't know."}]
-    (found,) = karat.score(asked, rows, measures="Refusal", intervals=False).evaluation.refusals.values()
+    (found,) = karat.score(asked, rows, measures="Refusal").evaluation.refusals.values()
     assert (found.n, found.empty) == (2, 0)

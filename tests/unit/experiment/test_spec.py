@@ -7,10 +7,11 @@ import pytest
 
 from karat.core.errors import InputError
 from karat.core.types import Question, TestSet
-from karat.experiment.spec import ResultsFile, load_spec, spec_of
+from karat.experiment.spec import chat_settings, load_spec, spec_of
 from karat.models import EmbedderSettings
 from karat.systems.outside import CallSettings, HttpSettings
 from karat.systems.settings import SystemSettings
+from karat.systems.source import ResultsFile
 
 BASE = "corpus: docs\ntestset: qa.json\n"
 WHOLE = """
@@ -133,7 +134,8 @@ def test_the_grid_the_indexes_and_the_cut_offs(whole):
     last = whole.indexings[-1]
     assert last.embedder.key_env == "MY_KEY"
     assert last.embedder.query_prefix == "query: "
-    assert (last.titles, last.engines, last.settings) == (False, ("bm25", "dense"), {"bm25": {"k1": 1.2}})
+    keys = whole.keys
+    assert (keys.titles, keys.engines, keys.settings) == (False, ["bm25", "dense"], {"bm25": {"k1": 1.2}})
 
 
 @pytest.mark.parametrize(
@@ -153,9 +155,10 @@ def test_a_sweep_says_its_fusion_by_what_it_varies(sweep, names):
 def test_how_to_score(whole):
     choices = whole.choices()
     assert choices.measures == ("Recall@{3,5,10}", "MRR")
-    assert (choices.by, choices.match, choices.pages, choices.page_offset) == (("kind",), "doc", "printed", -1)
-    assert (choices.rel, choices.repeats, choices.seed) == (2, "collapse", 7)
-    assert choices.allow_zero_overlap
+    matching = choices.matching
+    assert (choices.by, matching.match, matching.pages, matching.page_offset) == (("kind",), "doc", "printed", -1)
+    assert (matching.rel, matching.repeats, choices.seed) == (2, "collapse", 7)
+    assert matching.allow_zero_overlap
     assert whole.main == "Recall@5"
 
 
@@ -184,6 +187,14 @@ def test_the_digest_is_that_of_the_meaning():
     other = spec_of(BASE + "systems: [rrf]\nseed: 1\n")
     assert one.digest == same.digest != other.digest
     assert len(one.digest) == 64
+
+
+def test_a_model_by_its_name_is_the_same_work_as_one_with_other_limits_and_null_is_kept():
+    short, whole = (spec_of(BASE + f"systems: [rrf]\nmodel: {text}\n") for text in ("m", "{name: m, jobs: 2}"))
+    assert short.digest == whole.digest
+    unset = spec_of(BASE + "systems: [rrf]\nmodel: {name: m, temperature: null}\n")
+    assert unset.plain()["model"]["temperature"] is None
+    assert unset.digest != short.digest
 
 
 def test_variables_are_put_in_when_used_and_never_written(tmp_path, monkeypatch):
@@ -282,3 +293,9 @@ def test_where_that_chooses_none_is_an_error(where, said):
     with pytest.raises(InputError) as caught:
         spec_of(BASE + f"systems: [rrf]\nwhere: {where}\n").select(QUESTIONS)
     assert said in str(caught.value)
+
+
+def test_a_stored_model_that_is_none_is_an_error_with_its_place():
+    with pytest.raises(InputError, match=r"manifest.json: names no chat model: name: "):
+        chat_settings({"name": 5}, "manifest.json")
+    assert chat_settings("m", "manifest.json").model == "m"

@@ -87,7 +87,7 @@ def test_files_that_are_refused(tmp_path, content, said):
 def test_a_file_that_is_not_there_and_one_with_a_mark(tmp_path):
     with pytest.raises(InputError, match=r"karat.yaml: does not exist. Write one with `karat init DOCS TESTSET`"):
         load_yaml(tmp_path / "karat.yaml")
-    with pytest.raises(InputError, match="is a folder where a file is meant"):
+    with pytest.raises(InputError, match="is a folder"):
         load_yaml(tmp_path)
     (tmp_path / "karat.yaml").write_bytes(b"\xef\xbb\xbfa: 1\r\n")
     assert load_yaml(tmp_path / "karat.yaml").values == {"a": 1}

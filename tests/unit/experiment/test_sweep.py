@@ -11,6 +11,7 @@ from karat.experiment.sweep import sweep
 from karat.experiment.sweep.grid import Grid
 from karat.report import objects, tables
 from karat.report.build.sweep import document
+from karat.report.document import Detail
 from karat.report.render import console
 from karat.systems.system import System
 
@@ -143,7 +144,7 @@ def test_gold_that_nobody_finds_is_an_error_and_never_a_grid_of_zeros(index):
     lost = questions(lambda name: (Gold(chunk="nowhere"),))
     with pytest.raises(NoOverlapError, match="of any of 2 configurations"):
         sweep(lost, index, Grid.of(alpha="0,1", k="3"))
-    swept = sweep(lost, index, Grid.of(alpha="0,1", k="3"), allow_zero_overlap=True)
+    swept = sweep(lost, index, Grid.of(alpha="0,1", k="3"), matching={"allow_zero_overlap": True})
     assert swept.scores.values[:, :, 0].tolist() == [[0.0] * 4] * 2
     assert any("no chunk of the index holds 4 of 4 gold units" in note.text for note in swept.notes)
 
@@ -212,7 +213,8 @@ def test_indexes_that_nobody_keeps_go_with_the_sweep(folder):
 def test_the_best_is_never_shown_without_its_interval_and_its_equals(index):
     swept = sweep(questions(), index, Grid.of(alpha="0,0.5,1", k="1,3"))
     view = swept.view()
-    text = " ".join(console.render(document(view)).split())
+    text = " ".join(console.render(document(view), Detail.FULL).split())
+    assert view.choices[0].sentences[0] in " ".join(console.render(document(view)).split())
     for choice, cut in zip(view.choices, (1, 3), strict=True):
         assert {cell.k for cell in choice.cells} == {cut}
         assert f"for the highest Recall@{cut} (" in choice.sentences[0]

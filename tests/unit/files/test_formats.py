@@ -29,8 +29,8 @@ def test_names_are_found_in_any_spelling():
 
 
 def test_the_example_of_the_guide_works(tmp_path):
-    guide = Path(__file__).parents[3] / "docs" / "adding-a-format.md"
-    code = re.search(r"```python\n(.*?)```", guide.read_text(encoding="utf-8"), re.DOTALL)
+    guide = Path(__file__).parents[3] / "docs" / "extend" / "README.md"
+    code = re.search(r"## Format\n.*?```python\n(.*?)```", guide.read_text(encoding="utf-8"), re.DOTALL)
     assert code is not None
     names: dict[str, object] = {}
     exec(code[1], names)
@@ -68,5 +68,5 @@ def test_a_reader_that_returns_no_notes_is_named(tmp_path, monkeypatch):
         read_results=lambda input: ([], InputInfo("a.txt", "old", "nothing")),
     )  # fmt: skip
     monkeypatch.setattr(_read, "formats", lambda: [old])
-    with pytest.raises(KaratError, match=r"format 'old' returned InputInfo where its notes belong.*adding-a-format"):
+    with pytest.raises(KaratError, match=r"format 'old' returned InputInfo where its notes belong.*extend/README"):
         _read.read_results(path)

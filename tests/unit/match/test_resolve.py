@@ -286,7 +286,7 @@ def test_plain_ids_are_taken_for_documents_where_no_chunk_has_them_and_that_is_s
     chunks = [Chunk("x1", "d7", "one"), Chunk("x2", "d7", "two"), Chunk("x3", "d8", "three")]
     found = resolved(Gold(id="d7"), Gold(id="d9"), chunks=chunks, docs=[])
     assert (found.kinds, ids(found)) == (["doc", "doc"], [["x1", "x2"], []])
-    assert "taken for the documents" in found.notes[0]
+    assert "read as the documents" in found.notes[0]
     assert ids(resolved(Gold(id="d7"), Gold(id="x3"), chunks=chunks, docs=[])) == [[], ["x3"]]
 
 

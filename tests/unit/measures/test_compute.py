@@ -11,16 +11,19 @@ from karat.core.run import Run
 from karat.core.scores import MeasureResult, Status
 from karat.core.types import TestSet
 from karat.match import judge
-from karat.measures.compute import compute
+from karat.measures.compute import Unscored, compute
 
 QRELS = {"a": {"x": 1}, "b": {"y": 0}, "c": {"z": 2}}
 RUNS = {"one": {"a": ["w", "x"], "c": ["z"]}, "two": {"b": ["y"], "c": ["w"]}}
 JUDGED = judge(TestSet(qrels=QRELS), [Run.from_lists(n, lists) for n, lists in RUNS.items()])
 
 
-def scored(*measures, **options):
+def scored(*measures, no_gold_is_zero=False, **unscored):
     made = [parse(m) if isinstance(m, str) else m for m in measures]
-    return compute(made, JUDGED.systems, JUDGED.questions, judged=JUDGED, **options)
+    return compute(
+        made, JUDGED.systems, JUDGED.questions, judged=JUDGED, unscored=Unscored(**unscored),
+        no_gold_is_zero=no_gold_is_zero,
+    )  # fmt: skip
 
 
 def of(function, **declared):

@@ -8,7 +8,7 @@ from karat.core.measure import Measure, MeasureSpec
 from karat.core.scores import Scores, Status
 from karat.core.text.words import BANDS
 from karat.core.types import Gold, Question, TestSet
-from karat.report.build.choice import verdicts
+from karat.diagnose.decisions import verdicts
 from karat.results.evaluation import Evaluation, InputInfo, Matching, Note
 from karat.stats.summary import summarise, targets, usage
 
@@ -95,7 +95,7 @@ def make(
     )
 
 
-@pytest.fixture(name="make")
+@pytest.fixture(scope="session", name="make")
 def make_fixture():
     return make
 

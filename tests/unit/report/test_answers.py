@@ -7,6 +7,7 @@ from importlib.resources import files
 import jsonschema
 import numpy as np
 import pytest
+from studies import choice_of, study_with
 
 from karat.core.docs import Chunk
 from karat.core.language import parse_all
@@ -15,22 +16,22 @@ from karat.report import objects, results
 from karat.report.answers import Answers
 from karat.report.build.study import document
 from karat.report.charts import CHARTS
-from karat.report.decisions import costliest
 from karat.report.document import level_of
 from karat.report.explorer import pack
 from karat.report.lookups import StudyView
 from karat.report.outputs import markdown
 from karat.report.render import console
 from karat.report.render.html import render
+from karat.results.decisions import costliest
 from karat.results.evaluation import Note, Refusals
-from karat.results.study import Cell, Choice, Configuration, FailureCount, Study, StudyAnswer, StudyHit
+from karat.results.study import Cell, FailureCount, StudyAnswer, StudyHit
 from karat.stats.summary import summarise
 
 N = 30
 
 
-def shown(study, *, width=100, quiet=False):
-    return console.render(document(study), level_of(quiet, False), width=width)
+def shown(study, *, width=100, quiet=False, verbose=False):
+    return console.render(document(study), level_of(quiet, verbose), width=width)
 
 
 def page_of(study, specs=None):
@@ -84,7 +85,6 @@ def study(make):
                     given=("c1",),
                     model="m",
                     tokens=10 if i < 20 else None,
-                    cost_usd=None,
                     confidence=0.5,
                     declined=i == 4,
                     seconds=0.25,
@@ -95,9 +95,8 @@ def study(make):
         }
         hits = {q: (StudyHit(1, 0.5, Chunk("c1", "d", "words"), holds=("gold",)),) for q in scores.questions}
         best = Cell(system=systems[-1], measure="F1@5", k=5, mean=0.5, low=0.4, high=0.6, n=n)
-        return Study(
-            "s",
-            evaluation=replace(
+        return study_with(
+            replace(
                 evaluation,
                 scores=replace(scores, values=values, details=shown),
                 answers={s: [a.text for a in answers[s].values()] for s in systems},
@@ -108,21 +107,8 @@ def study(make):
                     for s in systems
                 },
             ),
-            configurations=tuple(Configuration(s) for s in systems),
             main="F1@5",
-            k=5,
-            choice=Choice(
-                measure="F1",
-                cells=(best,),
-                best=best,
-                equals=(),
-                beaten=(),
-                cross_validated=None,
-                optimism=None,
-                picks={},
-                oracle=None,
-                sentences=("It is best.",),
-            ),
+            choice=choice_of(best, sentences=("It is best.",)),
             hits=dict.fromkeys(systems, hits),
             seconds={s: [0.5] * n for s in systems},
             answers=answers,
@@ -252,9 +238,10 @@ def test_long_answers_are_cut_aloud_and_much_is_kept_of_the_worst_alone(study, m
     assert sum(len(a.encode()) for a in small["found"][0]["answers"] if a) < 60 * 400
 
 
-def test_the_console_says_it_in_few_lines_and_quiet_in_none(study):
+def test_the_console_says_it_in_few_lines_all_of_it_when_asked_and_quiet_in_none(study):
     made = study()
-    text = shown(made, width=120)
+    assert len(shown(made, width=120).partition("\nAnswers\n")[2].partition("\nProvenance\n")[0].splitlines()) < 8
+    text = shown(made, width=120, verbose=True)
     assert "Worst answers of dense by Correctness" in text
     assert "q0 .000: question 0? It says: an answer. Missing: claim 0." in text
     assert "Heuristic, by words and rules and not by a model: Faithfulness." in " ".join(text.split())
@@ -274,7 +261,7 @@ def test_the_means_of_answers_break_no_word_at_any_width(study, width):
     names = ("Faithfulness(by=heuristic)", "Correctness", "TokenF1(bag=set, norm=technical)", "EM", "ROUGE-L")
     found = tuple(parse_all((*MEASURES[:2], *names)))
     made = replace(made, evaluation=replace(made.evaluation, scores=replace(made.evaluation.scores, measures=found)))
-    text = shown(made, width=width).partition("\nAnswers\n")[2].partition("Refusals")[0]
+    text = shown(made, width=width, verbose=True).partition("\nAnswers\n")[2].partition("Refusals")[0]
     words = {word for line in text.splitlines() for word in line.split()}
     heads = ["Faithfulness", "(by=heuristic)", "Correctness", "TokenF1", "(bag=set,", "norm=technical)", "EM"]
     assert [word for word in (*heads, "declined", "failed", "a_system_with_a_name") if word not in words] == []
@@ -288,7 +275,7 @@ def test_the_means_say_over_how_many_questions_they_are(study):
     status[1, 2, 4], values[1, 2, 4] = Status.undefined, np.nan
     scores = replace(scores, status=status, values=values)
     made = replace(made, evaluation=replace(made.evaluation, scores=scores, summaries=summarise(scores)))
-    text = " ".join(shown(made).split())
+    text = " ".join(shown(made, verbose=True).split())
     assert "Correctness, TokenF1, SentenceSupport, SupportDensity 30; Faithfulness 27 to 28." in text
 
 
@@ -360,9 +347,9 @@ def test_the_next_step_comes_from_answers_where_they_fail_most(study):
     assert "would add .100 to the mean TokenF1" in page
     assert "+.100 <small>TokenF1</small>" in page
     text = shown(made)
-    assert "+.100" in text
+    assert "Fixing it would add .100 to the mean TokenF1." in " ".join(text.split())
     assert "Loosen the prompt" in text
-    assert "See what was said, and from which contexts: question q1 in report.html." in text
+    assert "See why: question q1 in report.html." in text
 
 
 def test_the_waterfall_names_what_gains_are_of_and_a_right_refusal_succeeds(study):

@@ -94,6 +94,16 @@ def test_many_systems_are_summed_up():
     assert "rank-biserial" in text
 
 
+def test_systems_that_tie_are_not_called_the_best_alone():
+    same = karat.compare(rows(dict.fromkeys("abcd", 0.0)))
+    assert sentences(same) == ["By MRR, all 4 systems have the same mean, .53."]
+    two = sentences(karat.compare(rows({"a": 0.0, "b": 0.0001, "c": 0.2, "d": 0.2})))
+    assert two == [
+        "By MRR, c ties with d for the best mean, .67: significantly better than 2 of the others, "
+        "not significantly different from d."
+    ]
+
+
 def test_letters_do_not_run_out():
     made = _letters(SimpleNamespace(systems=[f"s{i}" for i in range(703)]))
     assert [made[f"s{i}"] for i in (0, 25, 26, 701, 702)] == ["a", "z", "aa", "zz", "aaa"]
@@ -125,7 +135,7 @@ def test_csv_holds_every_pair():
 
 def test_letters_go_on_after_z():
     lifts = {f"s{i:02}": 0.001 * i for i in range(28)}
-    found = karat.compare(rows(lifts, n=12), draws=200)
+    found = karat.compare(rows(lifts, n=12), test={"draws": 200})
     assert list(_letters(found).values())[25:] == ["z", "aa", "ab"]
     marks = _marks(found)
     assert all("," in mark or len(mark) <= 2 for mark in marks.values())

@@ -145,7 +145,7 @@ def test_a_pipe_gets_plain_text():
 
 
 def test_a_command_can_be_pasted():
-    words = "karat explain 'my questions.jsonl' " + " ".join(f"--option-{i} value-{i}" for i in range(6))
+    words = "karat testset check 'my questions.jsonl' " + " ".join(f"--option-{i} value-{i}" for i in range(6))
     shown = console.render(page(Listing([ListItem("-", "See why:", command=words)])))
     lines = [line.strip() for line in shown.split("\n")[1:] if line]
     assert " ".join(line.removesuffix("\\").strip() for line in lines) == words

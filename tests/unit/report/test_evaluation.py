@@ -27,7 +27,6 @@ def test_one_system_shows_all_that_was_asked_for(make, warning):
     for part in (
         "qa.jsonl read as karat JSONL: 60 questions, 3 kinds",
         "match doc (document): gold names documents",
-        "bm25 60.0%",
         "n 58, 2 undefined, 0 failed",
         "F1@5 > .5",
         "out of reach",
@@ -45,6 +44,16 @@ def test_every_mean_with_its_interval_is_in_the_table(make):
         values = [cell for row in table_of(evaluation, "Means over").rows for cell in row if isinstance(cell, Value)]
         whole = [(s.mean, s.low, s.high) for s in evaluation.summaries if s.slice is None]
         assert sorted((v.value, v.low, v.high) for v in values) == sorted(whole)
+
+
+def test_the_ceiling_stands_beside_the_means_of_few_systems(make):
+    for count in (1, 2):
+        evaluation = dataclasses.replace(make(EIGHT[:count], measures=["Recall@5", "MRR"]), ceilings={"Recall@5": 0.75})
+        table = table_of(evaluation, "Means over", Detail.BRIEF)
+        place = [column.title for column in table.columns].index("ceiling")
+        assert {row[0]: row[place] for row in table.rows} == {"Recall@5": ".750", "MRR": ""}
+        assert "ceiling: the highest mean" in shown(evaluation)
+    assert "ceiling" not in shown(make(EIGHT[:2]))
 
 
 def test_brief_shows_the_main_measures_and_full_all(make):

@@ -68,8 +68,8 @@ ALLOWED = Gate(run="run-1", verdicts=(KEPT,), incomplete=("rrf: 2 of 4 rows fail
         (ALLOWED, "pass", "The gate passes: 1 of 1 rule kept without what is missing."),
         (FAILS, "fail", "The gate fails: 1 of 3 rules broken."),
         (GUARDED, "fail", "The gate fails: 1 guard fired."),
-        (UNKNOWN, "unknown", "The gate cannot tell, because the run is incomplete: 1 of 2 rules cannot be told."),
-        (STOPPED, "unknown", "The gate cannot tell: there is nothing to hold the rules against."),
+        (UNKNOWN, "unknown", "The gate cannot tell, because the run is incomplete: 1 of 2 rules cannot be decided."),
+        (STOPPED, "unknown", "The gate cannot tell: there is nothing to check the rules on."),
     ],
 )
 def test_what_it_comes_down_to(gate, outcome, sentence):

@@ -7,12 +7,13 @@ from dataclasses import replace
 
 import numpy as np
 import pytest
+from studies import study_with
 
 from karat.core.types import Gold, Question
 from karat.report import results
 from karat.report.build.study import document
 from karat.report.render.html import render
-from karat.results.study import Configuration, Failure, Study, StudyAnswer
+from karat.results.study import Failure, StudyAnswer
 
 
 def page_of(study, specs=None):
@@ -48,12 +49,8 @@ def study(make):
         ]
         evaluation = make(SYSTEMS, n, ("F1@5", "MRR"), answers=True, questions=questions, **given)
         ids = evaluation.scores.questions
-        return Study(
-            "s",
-            evaluation=evaluation,
-            configurations=tuple(map(Configuration, SYSTEMS)),
-            main="F1@5",
-            k=5,
+        return study_with(
+            evaluation,
             failures=tuple(Failure(s, q, "below_k", detail="rank 9") for s in SYSTEMS for q in ids),
             answers={s: {q: StudyAnswer(s, q, "yes", contexts=("words",), used=("c1",)) for q in ids} for s in SYSTEMS},
         )

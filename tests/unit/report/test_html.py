@@ -9,6 +9,7 @@ from html.parser import HTMLParser
 
 import numpy as np
 import pytest
+from studies import choice_of, study_with
 
 from karat.core.docs import Chunk
 from karat.core.measure import Measure, MeasureSpec
@@ -22,12 +23,10 @@ from karat.results.comparison import Pair
 from karat.results.evaluation import Note
 from karat.results.study import (
     Cell,
-    Choice,
     Configuration,
     Failure,
     FailureCount,
     KindChoice,
-    Study,
     StudyHit,
 )
 from karat.stats.summary import usage
@@ -108,10 +107,9 @@ def study(make):
             )
             for q in evaluation.testset
         }
-        choice = Choice(
-            measure="F1",
+        choice = choice_of(
+            best,
             cells=(best, *others),
-            best=best,
             equals=tuple(pairs[:equals]),
             beaten=tuple(pairs[equals:]),
             cross_validated=0.48,
@@ -122,14 +120,12 @@ def study(make):
             sentences=("The choice as a sentence.",),
         )
         last = systems[-1]
-        return Study(
+        return study_with(
+            evaluation,
             name="a study",
-            evaluation=evaluation,
             configurations=tuple(
                 Configuration(s, {"alpha": i / 2, "fusion": "weighted"}, "what it is") for i, s in enumerate(systems)
             ),
-            main="F1@5",
-            k=5,
             choice=choice,
             pairs=tuple(pairs),
             failures=(
@@ -189,7 +185,7 @@ def test_alpha_stands_beside_each_kind(study):
 
 
 def test_what_there_is_not_is_left_out_and_nothing_breaks(make):
-    page = page_of(Study("bare", evaluation=make(("bm25",), 3, ("MRR",)), configurations=(), main="F1@5", k=5), {})
+    page = page_of(study_with(make(("bm25",), 3, ("MRR",)), configurations=(), main="F1@5"), {})
     found = Page(page)
     ids = {attrs.get("id") for attrs in found.all("section")}
     assert {"summary", "scores", "questions", "provenance", "methods"} <= ids
@@ -366,23 +362,14 @@ def test_a_measure_where_less_is_better_leads_with_the_least(study, make):
     evaluation = make(("a", "b"), 4, ("MRR",), undefined=0)
     scores = replace(evaluation.scores, measures=(less,), values=np.array([[[0.9]] * 4, [[0.1]] * 4]))
     summaries = tuple(replace(s, measure="Loss", mean={"a": 0.9, "b": 0.1}[s.system]) for s in evaluation.summaries)
-    made = Study(
-        "less", evaluation=replace(evaluation, scores=scores, summaries=summaries), configurations=(), main="Loss", k=5
-    )
+    made = study_with(replace(evaluation, scores=scores, summaries=summaries), configurations=())
     assert StudyView(made).ranking == ["b", "a"]
     best = Cell(system="b", measure="Loss", k=None, mean=0.1, low=0.0, high=0.2, n=4)
     said = ("b has the lowest Loss.",)
-    choice = Choice(
+    choice = choice_of(
+        best,
         measure="Loss",
-        cells=(best,),
-        best=best,
         equals=(pair("a", "b"),),
-        beaten=(),
-        cross_validated=None,
-        optimism=None,
-        picks={},
-        oracle=None,
-        by_kind=(),
         sentences=said,
         higher_is_better=False,
     )

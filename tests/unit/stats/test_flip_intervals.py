@@ -4,7 +4,7 @@ from itertools import combinations, product
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from karat.results.evaluation import SIGNIFICANT
@@ -81,7 +81,6 @@ def test_zero_is_inside_exactly_where_p_is_above_the_level(shape, n):
     assert (np.abs([found.low[told], found.high[told]]) <= 1).all()
 
 
-@settings(deadline=None)
 @given(
     st.lists(st.sampled_from([-1.0, -0.5, -1 / 3, -0.1, 0.0, 0.1, 0.2, 0.3, 1 / 3, 0.5, 1.0]), max_size=30),
     st.sampled_from([0.01, 0.05, 0.1]),

@@ -4,7 +4,7 @@ import math
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from karat.core.language import parse_all
@@ -125,7 +125,6 @@ SHAPES = st.sampled_from(
 )
 
 
-@settings(deadline=None)
 @given(SHAPES.flatmap(lambda value: st.lists(value, min_size=2, max_size=40)), st.sampled_from([1, 30]))
 def test_an_interval_holds_the_mean_and_stays_within_the_range(values, times):
     values = np.tile(values, times)

@@ -195,7 +195,7 @@ def test_a_chunk_of_the_gold_is_never_loosened_into_its_document(index):
     gold = [{"id": "q0", "question": QUESTIONS[0], "gold": [{"doc": "watch", "chunk": "watch#77"}]}]
     with pytest.raises(karat.KaratError, match="none of the gold is among the hits"):
         karat.score(gold, {"q0": ["watch"]}, measures="Hit@1", index=index.path)
-    report = karat.score(gold, {"q0": ["watch"]}, measures="Hit@1", index=index.path, match="doc")
+    report = karat.score(gold, {"q0": ["watch"]}, measures="Hit@1", index=index.path, matching="doc")
     assert report.mean("Hit@1") == 1.0
 
 

@@ -4,7 +4,8 @@ import pytest
 
 from karat.core.docs import Chunk, Chunks, Doc, Page
 from karat.core.types import Question, TestSet
-from karat.testset.checkup import check
+from karat.testset.check import CheckContext
+from karat.testset.check_testset import check_testset
 
 PAGES = (
     "The galley opens at six. Breakfast is porridge.",
@@ -43,7 +44,7 @@ def examined(name, questions, chunks=None, docs=None, **options):
     if chunks is None:
         doc, chunks = book()
         docs = [doc]
-    found = check(TestSet(questions), Chunks.ordered(chunks), docs, only=[name], **options)
+    found = check_testset(CheckContext(TestSet(questions), Chunks.ordered(chunks), docs, **options), only=[name])
     assert all(f.check == name for f in found.findings)
     assert not any("failed" in f.title for f in found.findings), found.findings
     return found.findings

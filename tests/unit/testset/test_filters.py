@@ -50,7 +50,7 @@ def draft(text, answer, quote, name="boats", kind="literal", **more):
 
 GOOD = draft("How much does a ticket to Skarn cost?", "12 crowns", "A ticket costs 12 crowns.")
 PIER = draft("From where does the ferry to Skarn leave?", "the north pier", "leaves at 07:40 from the north pier")
-SECRET = Draft("Who repairs the lighthouse lamp?", "unanswerable", (fragment("boats"),), answerable=False)
+SECRET = Draft("Who repairs the lighthouse lamp of the ferry?", "unanswerable", (fragment("boats"),), answerable=False)
 
 
 @pytest.fixture(scope="module")

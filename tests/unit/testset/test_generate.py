@@ -4,6 +4,7 @@ from collections import Counter
 from dataclasses import replace
 from itertools import pairwise
 
+import numpy as np
 import pytest
 
 from karat.core.docs import Chunk, Chunks, Doc, Page
@@ -14,9 +15,9 @@ from karat.match import resolve
 from karat.results.drafts import Draft, Fragment
 from karat.testset._kind import KINDS
 from karat.testset._questions import QuestionIds, QuotePages, question_of
-from karat.testset.gaps import asked_rows, gap_weights
 from karat.testset.generate import TRIES, GenerationSettings, generate
 from karat.testset.mix import Mix
+from karat.testset.sample import asked_rows, gap_weights
 
 THINGS = [
     ("harbour crane", "Ilva Strand", "lifting the ferry mail", "Tuesday"),
@@ -95,13 +96,26 @@ class Writer:
         return [one if isinstance(one, ChatReply) else ChatReply(one, model="m") for one in told]
 
 
+class Couples:
+    """An embedder for tests: of the things, the first is related to the second, the third to the fourth ..."""
+
+    fingerprint = "couples"
+
+    def embed(self, texts, role):
+        vectors = np.zeros((len(texts), 15), np.float32)
+        for row, text in enumerate(texts):
+            number = next((n for n, (thing, *_) in enumerate(THINGS) if thing in text), 0)
+            vectors[row, [number // 2, 5 + number]] = 2 / 5**0.5, 1 / 5**0.5
+        return vectors
+
+
 LITERAL = GenerationSettings(samples=1, kinds=("literal",))
 
 
 def make(chunks, writer, samples=4, kinds=("literal",), **more):
     wanted = {name: more.pop(name) for name in list(more) if name in GenerationSettings.__dataclass_fields__}
     settings = GenerationSettings(samples=samples, kinds=kinds, **wanted)
-    return generate(chunks, settings, Models(chat=writer), **more)
+    return generate(chunks, settings, Models(chat=writer, embedder=Couples), **more)
 
 
 def reasons(made):
@@ -140,8 +154,8 @@ def test_a_question_over_two_chunks_has_gold_in_both(chunks):
 
 
 def test_a_pair_of_chunks_is_asked_about_once_by_a_kind(chunks):
-    made = make(Chunks(chunks[:2]), Writer(), kinds=("comparative", "multi_hop"), samples=2)
-    assert Counter(one.reason for one in made.rejected if one.kind == "comparative") == {"no_related_chunk": 1}
+    made = make(Chunks(chunks[:3]), Writer(), kinds=("comparative", "multi_hop"), samples=2)
+    assert Counter(one.reason for one in made.rejected if one.kind == "comparative") == {"no_related_chunk": 2}
     assert Counter(q.kind for q in made.questions)["comparative"] == 1
 
 
@@ -298,7 +312,7 @@ def test_unknown_and_missing_kinds_are_refused(chunks):
         make(chunks, Writer(), kinds=("literl",))
     with pytest.raises(UsageError, match="no kind of question is named"):
         make(chunks, Writer(), kinds=())
-    with pytest.raises(UsageError, match="asks a chat model, and none is named"):
+    with pytest.raises(UsageError, match="--model"):
         generate(chunks, LITERAL, Models())
 
 

@@ -10,10 +10,11 @@ from karat.core.docs import Chunk, Chunks, Doc, Page
 from karat.core.types import Gold, Question, TestSet
 from karat.match import resolve
 from karat.report import objects
-from karat.report.build.findings import checkup_document
+from karat.report.build.testset_check import check_document
 from karat.report.document import Detail
 from karat.report.render import console
-from karat.testset.checkup import check
+from karat.testset.check import CheckContext
+from karat.testset.check_testset import check_testset
 
 odd = st.sampled_from(
     ["", " ", "a", "a b c d", "\x00", "\ud800", "\x1b[31m", "İß", "क ि", "x" * 300, "1", "a.pdf", "№ —"]
@@ -51,7 +52,7 @@ docs = st.builds(Doc, id=odd, text=texts, url=maybe, part_of=maybe, pages=st.lis
     st.integers(-2, 2),
 )
 def test_no_input_breaks_a_check(asked, held, known, offset):
-    found = check(TestSet(asked), Chunks.ordered(held), known, page_offset=offset)
+    found = check_testset(CheckContext(TestSet(asked), Chunks.ordered(held), known, page_offset=offset))
     assert not [f for f in found.findings if "failed" in f.title]
     assert all(0 <= c.value <= 1 and math.isfinite(c.value) for c in found.ceilings)
     assert 0 <= found.reach.reached <= found.reach.units
@@ -59,7 +60,7 @@ def test_no_input_breaks_a_check(asked, held, known, offset):
     said = {q for f in found.of("broken") for q in f.questions}
     assert {u.question for u in lost if u.gold.grade >= 1} <= said, "gold that is missing is always said"
     json.loads(objects.examined(found))
-    said = console.render(checkup_document(found), Detail.FULL)
+    said = console.render(check_document(found), Detail.FULL)
     assert "\x1b" not in said
     assert "\x00" not in said
     said.encode()

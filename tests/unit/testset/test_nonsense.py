@@ -6,8 +6,9 @@ import pytest
 
 from karat.core.text.detect import nonsense
 from karat.core.types import Question, TestSet
-from karat.testset.audit import audit
+from karat.testset.check import CheckContext
 from karat.testset.check.not_a_question import not_a_question
+from karat.testset.check_testset import check_testset
 
 NONSENSE = [
     "How many litres does the tank of the?",
@@ -39,7 +40,9 @@ def test_nonsense_is_seen_and_filtered(text):
 
 def _broken(faulty, whole):
     texts = [*(NONSENSE * 5)[:faulty], *(f"Who pays for coal in {n}?" for n in range(whole))]
-    made = audit(TestSet([Question(f"q{n}", text) for n, text in enumerate(texts)]), None, only=["nonsense"])
+    made = check_testset(
+        CheckContext(TestSet([Question(f"q{n}", text) for n, text in enumerate(texts)])), only=["nonsense"]
+    )
     return [(finding.severity, finding.title) for finding in made.findings]
 
 

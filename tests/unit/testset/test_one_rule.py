@@ -1,8 +1,7 @@
-"""Generation, check and audit decide alike whether a question leaks, repeats another, and has a supported answer."""
+"""Generation and check decide alike whether a question leaks, repeats another, and has a supported answer."""
 
 from types import SimpleNamespace
 
-import numpy as np
 import pytest
 
 from karat.core.answered import AnswerTable
@@ -11,11 +10,11 @@ from karat.core.language import parse
 from karat.core.models import Models
 from karat.core.types import Gold, Question, TestSet
 from karat.results.drafts import Draft, Fragment
-from karat.testset.audit import audit
-from karat.testset.check import Surroundings
-from karat.testset.check.passage_references import leakage, leaks, passage_references
-from karat.testset.check.repeats import duplicate, repeated_questions
-from karat.testset.check.unsupported_answers import unsupported_answer, unsupported_answers
+from karat.testset.check import CheckContext, Surroundings
+from karat.testset.check.passage_references import leakage, passage_references
+from karat.testset.check.repeats import duplicate
+from karat.testset.check.unsupported_answers import unsupported_answer
+from karat.testset.check_testset import check_testset
 
 LEANING = [
     "What does this passage say about fuel?",
@@ -46,9 +45,8 @@ def test_callers_agree_on_leaks(text):
     question = Question("q1", text)
     case = SimpleNamespace(questions=[question])
     draft = SimpleNamespace(text=text, answer=None)
-    seen = [bool(list(leaks.find(case))), bool(list(passage_references.find(case))),
-            leakage.find(draft, None, []) is not None]  # fmt: skip
-    assert seen == [text in LEANING] * 3
+    seen = [bool(list(passage_references.find(case))), leakage.find(draft, None, []) is not None]
+    assert seen == [text in LEANING] * 2
 
 
 REPEATING = [
@@ -70,11 +68,10 @@ def test_callers_agree_on_repeated_questions(pair):
     chunks = Chunks([Chunk("c", "d", "Nothing of the kind.")])
     around = Surroundings(chunks, Models(), before=questions[:1])
     seen = [
-        bool(list(repeated_questions.find(SimpleNamespace(questions=questions)))),
-        "near_duplicates" in {finding.check for finding in audit(TestSet(questions), None).findings},
+        bool(check_testset(CheckContext(TestSet(questions)), only=["near_duplicates"]).findings),
         duplicate.find(SimpleNamespace(text=pair[1], answer="1", fragments=()), around, []) is not None,
     ]
-    assert seen == [pair in REPEATING] * 3
+    assert seen == [pair in REPEATING] * 2
 
 
 GOLD = (
@@ -111,17 +108,15 @@ def test_callers_agree_on_support(answer):
     chunk = Chunk("c", "d", GOLD)
     question = Question("q1", "How?", answers=(answer,), gold=(Gold(id="c"),))
     chunks, testset = Chunks([chunk]), TestSet([question])
-    case = SimpleNamespace(questions=[question], gold_rows=[np.array([0])], chunks=chunks, language_of=lambda row: "en")
     draft = Draft(kind="paraphrase", text="How?", answer=answer, quotes=(GOLD,), fragments=(Fragment(0, chunk, "en"),))
     answered = AnswerTable(
         ("s",), ("q",), texts=[""], answers=[answer + " [1]"], references=[()], contexts=[(GOLD,)], answerable=[True]
     )
     claim = parse("Faithfulness(by=heuristic)").of(answered).details[0]["claims"][0]
     seen = [
-        not list(unsupported_answers.find(case)),
-        "answers_without_support" not in {finding.check for finding in audit(testset, chunks).findings},
+        not check_testset(CheckContext(testset, chunks), only=["unsupported_answers"]).findings,
         unsupported_answer.find(draft, Surroundings(chunks, Models()), []) is None,
         claim["verdict"] == "supported",
         parse("CitationPrecision").of(answered).values[0] == 1,
     ]
-    assert seen == [answer in SUPPORTED] * 5
+    assert seen == [answer in SUPPORTED] * 4

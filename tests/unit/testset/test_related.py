@@ -13,9 +13,9 @@ def chunk(id_, doc="d", text=None, **more):
     return Chunk(id_, doc, text or f"text of {id_}", **more)
 
 
-def related(chunks, vectors=None, usable=None, sections=None):
+def related(chunks, vectors, usable=None):
     made = Chunks(chunks)
-    return Related(made, range(len(made)) if usable is None else usable, vectors, sections)
+    return Related(made, range(len(made)) if usable is None else usable, vectors)
 
 
 def test_the_nearest_in_meaning_comes_first_and_strangers_never():
@@ -56,12 +56,4 @@ def test_what_a_chunk_links_to_comes_before_neighbours():
 
 def test_a_link_to_a_name_that_two_documents_have_leads_nowhere():
     chunks = [chunk("a", "a.md", "[x](index.md)"), chunk("b", "one/index.md"), chunk("c", "two/index.md")]
-    assert related(chunks).partners(0) == ()
-
-
-def test_without_vectors_the_next_of_the_same_section_is_meant():
-    chunks = [chunk(f"c{n}", "d" if n < 4 else "e", span=(n * 10, n * 10 + 10)) for n in range(5)]
-    found = related(chunks, sections=["s", "s", "t", "t", "s"])
-    assert found.partners(0) == (1,)
-    assert list(found.partners(2)) == [3]
-    assert found.partners(4) == ()
+    assert related(chunks, unit([1, 0], [0, 1], [0, -1])).partners(0) == ()

@@ -6,6 +6,7 @@ import math
 import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from typing import Literal
 
 NONE = "–"
 NOT_DIFFERENT = "not significantly different (paired permutation test, Holm-adjusted)"
@@ -93,14 +94,33 @@ def number(value: float | None, digits: int = 4) -> str:
     return ("" if float(text) == 0 else sign) + (digits_[1:] if digits_.startswith("0.") else digits_)
 
 
-def estimate(value: float | None, low: float | None, high: float | None, digits: int = 3) -> str:
-    """A mean with its interval, where it has one.
+Unit = Literal["", "share", "count"]  # of a measure's values; a score has none
 
-    >>> estimate(0.7342, 0.6401, 0.8203, digits=2), estimate(0.5, None, None)
+
+def figure(value: float | None, unit: Unit = "", digits: int = 4) -> str:
+    """A figure in its measure's own unit.
+
+    >>> figure(0.5), figure(0.304, "share", 2), figure(2.5, "count")
+    ('.5000', '30%', '2.50')
+    """
+    if unit == "share":
+        return percent(value, 0 if digits < 3 else 1)
+    return average_count(value) if unit == "count" else number(value, digits)
+
+
+def ends(low: float | None, high: float | None, unit: Unit = "", digits: int = 4) -> str:
+    """The interval of such a figure, or nothing."""
+    return "" if low is None or high is None else f"[{figure(low, unit, digits)}, {figure(high, unit, digits)}]"
+
+
+def estimate(value: float | None, low: float | None, high: float | None, digits: int = 3, unit: Unit = "") -> str:
+    """A mean with its interval, where it has one: at most `digits` decimals, two where the interval is wide.
+
+    >>> estimate(0.7342, 0.6401, 0.8203), estimate(0.5, None, None)
     ('.73 [.64, .82]', '.500')
     """
-    ends = "" if low is None or high is None else f" [{number(low, digits)}, {number(high, digits)}]"
-    return number(value, digits) + ends
+    digits = min(digits, digits_of(low, high))
+    return f"{figure(value, unit, digits)} {ends(low, high, unit, digits)}".rstrip()
 
 
 def not_different(equal: int, others: int, best: str = "it") -> str:

@@ -6,7 +6,7 @@ from collections.abc import Iterator, Mapping, Sequence
 
 from karat.core.errors import InputError
 from karat.core.judged import Repeats
-from karat.diagnose._tables import UNKNOWN_K
+from karat.diagnose.contradictions import UNKNOWN_K
 from karat.diagnose.verify.causes import CAUSES
 from karat.diagnose.verify.lines import summary_table
 from karat.diagnose.verify.names import measure_of, spelled

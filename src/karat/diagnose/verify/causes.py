@@ -32,7 +32,7 @@ CAUSES = {
     "identical columns": "two measures are the same in every row",
     "identical rows": "two systems are the same in every measure",
     "unequal n": "systems are compared over different numbers of questions",
-    "URL spelling": "addresses that differ in spelling alone were taken for different ones",
+    "URL spelling": "addresses that differ in spelling alone were counted as different",
     "substring": "ids were compared as parts of one another, so that 34 is found in 340",
     "ideal of the retrieved": "nDCG's ideal is made of the retrieved hits alone, so missing gold costs nothing",
     "not 1/rank": "a reciprocal rank that is neither 0 nor 1/rank",

@@ -11,7 +11,7 @@ from dataclasses import dataclass
 from functools import cached_property
 
 from karat.core.measure import Measure
-from karat.diagnose import _tables as tables
+from karat.diagnose.contradictions import UNKNOWN_K
 from karat.diagnose.verify.names import SURE_COUNTS, Labels, is_name, is_slice, is_total, spelled
 from karat.diagnose.verify.numbers import Number
 from karat.diagnose.verify.printed import PrintedFigure
@@ -82,7 +82,7 @@ def steps_of(measure: Measure) -> int:
     """Of how many equal steps a value of one question is made; 0 where that is not known."""
     if measure.spec.name in WHOLE:
         return 1
-    return measure.k if measure.spec.name == "Precision" and measure.k and measure.k != tables.UNKNOWN_K else 0
+    return measure.k if measure.spec.name == "Precision" and measure.k and measure.k != UNKNOWN_K else 0
 
 
 def summary_table(

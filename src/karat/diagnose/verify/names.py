@@ -9,7 +9,8 @@ from functools import lru_cache
 from karat.core.errors import UsageError
 from karat.core.language import parse
 from karat.core.measure import Measure
-from karat.diagnose._tables import UNKNOWN_K
+from karat.diagnose.contradictions import UNKNOWN_K
+from karat.io.fields import ID, RESULTS, TABLE, TESTSET
 
 STATISTICS = {
     "mean": "mean", "avg": "mean", "average": "mean", "overall": "mean",
@@ -46,7 +47,8 @@ CONTAINERS = frozenset({
     "aggregated", "all", "statistics", "evaluation", "averages", "metadata", "config", "by_method",
     "by_system", "total",
 })  # fmt: skip
-CUTS = ("k", "top_k", "topk")
+IDS = (*ID, "question", "query", "user_input")
+CUTS = (*RESULTS["k"], "topk")
 SETTINGS = frozenset({
     "alpha", *CUTS, "depth", "rrf_k", "seed", "chunk_size", "overlap", "temperature", "beta",
     "rank", "id", "index", "row", "version", "dim", "dimension", "df", "ddof", "levels", "year",
@@ -56,12 +58,10 @@ TOTALS = frozenset({
     "weighted_avg", "macro_average", "micro_average", "weighted_average", "grand_total",
 })  # fmt: skip
 SLICES = frozenset({
-    "kind", "query_type", "question_type", "type", "category", "slice", "difficulty", "topic", "domain", "language",
-    "subset", "split", "intent", "hops",
+    *TESTSET["kind"], "slice", "difficulty", "topic", "domain", "language", "subset", "split", "intent", "hops",
 })  # fmt: skip
 SYSTEMS = frozenset({
-    "system", "config_name", "config", "configuration", "method", "model", "name", "system_name", "retriever",
-    "approach", "run", "pipeline",
+    *TABLE["system"], "config", "configuration", "model", "name", "retriever", "approach", "pipeline",
 })  # fmt: skip
 SLICED = "tag."  # before the name of a label that parts questions, where the shape of the table says so
 BLANK = ("", "-", "–", "—", "n/a", "N/A", "nan", "NaN", "None", "null")

@@ -16,12 +16,15 @@ LARGEST = 1e15  # a number beyond is no score, and no count
 EXACTLY = 12  # decimals of a number that was not rounded
 _LONGEST = 80  # characters of a cell that may be a number
 
-_NUMBER = r"[-+−]?(?:[1-9]\d{0,2}(?:,\d{3})++(?:\.\d*+)?|\d++\.?\d*+|\.\d++)(?:[eE][-+]?\d++)?"
+_UNSIGNED = r"(?:[1-9]\d{0,2}(?:,\d{3})++(?:\.\d*+)?|\d++\.?\d*+|\.\d++)(?:[eE][-+]?\d++)?"
+_NUMBER = rf"[-+−]?{_UNSIGNED}"
 _CELL = re.compile(
     rf"[~≈]?\s*+(?P<value>{_NUMBER})\s*+(?P<percent>%)?[*~†‡]*+\s*+"
     rf"(?:(?:±|\+/-|\+-)\s*+(?:(?P<spread>{_NUMBER})\s*+%?|[–-]))?"
     rf"(?:\s*+[\[(]{_NUMBER},\s*+{_NUMBER}[\])](?:\s++[A-Za-z]++)?)?"
+    rf"(?:\s*+\([-+−]{_UNSIGNED}\s*+%?\))?"
 )
+_MATHS = re.compile(r"\$([^$]++)\$")  # as LaTeX and Markdown set a number
 _COMMA = re.compile(r"(?<![\d,.])(\d++),(\d++)(?![\d,.])")
 _SHARE = re.compile(r"(?<![\d,.])0,\d++(?![\d,.])|(?<![\d,.])\d{1,2},\d{1,2}(?=\s*%)")
 
@@ -76,11 +79,13 @@ def pointed(text: str) -> str:
 def read_cell(cell: Any) -> tuple[Number, Number | None] | None:
     """The number of a cell and, after ±, its spread; None where the cell holds something else.
 
-    Marks of significance, an interval in brackets and a word after it are passed over.
+    Marks of significance, an interval in brackets with a word after it, and a difference in brackets are passed over.
     A comma parts thousands, unless it stands after a lone 0 or in a percentage: `has_decimal_commas` tells of columns.
 
     >>> read_cell("0.2487 ± 0.18")[0].value, read_cell("57.9%")[0].value, read_cell("n/a")
     (0.2487, 0.579, None)
+    >>> read_cell("0.655 (+0.043)")[0].value, read_cell(r"$0.41 \\pm 0.02$")[1].value, read_cell("0.655 (12)")
+    (0.655, 0.02, None)
     """
     if isinstance(cell, bool) or cell is None:
         return None
@@ -89,6 +94,8 @@ def read_cell(cell: Any) -> tuple[Number, Number | None] | None:
     text = str(cell).strip().strip("*`")
     if len(text) > _LONGEST:
         return None
+    if maths := _MATHS.fullmatch(text):
+        text = maths[1].replace("\\pm", "±").replace("\\%", "%").strip()
     match = _CELL.fullmatch(pointed(text) if _SHARE.search(text) else text)
     if match is None:
         return None

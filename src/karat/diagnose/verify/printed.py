@@ -9,7 +9,7 @@ from dataclasses import dataclass, replace
 from typing import Any, NamedTuple
 
 from karat.core.measure import Measure
-from karat.diagnose._tables import UNKNOWN_K
+from karat.diagnose.contradictions import UNKNOWN_K
 from karat.diagnose.verify import names
 from karat.diagnose.verify.causes import because
 from karat.diagnose.verify.names import COUNTS, CUTS, STATISTICS, TESTS, Labels, is_measured, measure_of, spelled

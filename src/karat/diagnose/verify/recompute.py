@@ -14,7 +14,7 @@ from karat.core.language import parse
 from karat.core.measure import Measure
 from karat.core.run import Run
 from karat.core.types import Gold, Question, TestSet
-from karat.diagnose.verify.names import BARE, measure_of, spelled
+from karat.diagnose.verify.names import BARE, CUTS, measure_of, spelled
 from karat.diagnose.verify.numbers import cut_of
 from karat.diagnose.verify.rows import Floats, MeasureValues, QuestionRows
 from karat.match import JudgingSettings, Matched, address_of, is_url, judge
@@ -46,7 +46,7 @@ def from_lists(rows: QuestionRows, repeats: Repeats = "once") -> dict[str, Measu
     for column in rows.numbers:
         measures = _measures(rows, column)
         if measures and not (rows.k is None and spelled(column) in BARE):
-            lists = _RankedRows(hits, units, rows.texts(gold), measures, repeats)
+            lists = _RankedRows(hits=hits, gold=units, written=rows.texts(gold), measures=measures, repeats=repeats)
             once = partial(lists.score, "once") if repeats == "count" else None
             values[column] = MeasureValues(lists.score(), lists.mistakes, once=once)
     return values
@@ -54,7 +54,7 @@ def from_lists(rows: QuestionRows, repeats: Repeats = "once") -> dict[str, Measu
 
 def _measures(rows: QuestionRows, column: str) -> list[tuple[Measure, list[int]]]:
     """The retrieval measure that a column holds, with the rows of each cut-off; empty where it is no such measure."""
-    cut = rows.names.get("k") or rows.names.get("top_k")
+    cut = next(iter(rows.named(*CUTS)), None)
     groups: dict[int | None, list[int]] = {}
     for i, text in enumerate(rows.texts(cut) if cut is not None else [""] * len(rows)):
         groups.setdefault(cut_of(text) or rows.k, []).append(i)
@@ -63,7 +63,7 @@ def _measures(rows: QuestionRows, column: str) -> list[tuple[Measure, list[int]]
     return known if len(known) == len(measures) else []
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, kw_only=True)
 class _RankedRows:
     """Hits and gold a row, and the measure of them with the rows of each cut-off."""
 

@@ -16,6 +16,8 @@ from karat.diagnose.verify.causes import because
 from karat.diagnose.verify.names import (
     BLANK,
     CONTAINERS,
+    CUTS,
+    IDS,
     SLICED,
     Labels,
     is_measured,
@@ -28,14 +30,17 @@ from karat.diagnose.verify.names import (
 )  # fmt: skip
 from karat.diagnose.verify.numbers import Number, as_column, cut_of, has_decimal_commas, pointed, read_cell
 from karat.files import RawTable
+from karat.io.fields import RESULTS
 from karat.results.verification import Figure, FigureStatus
 
 Bools = NDArray[np.bool_]
 Floats = NDArray[np.float64]
-IDS = ("question_id", "query_id", "qid", "id", "question", "query", "user_input")
 UNITS = ("page", "doc", "id", "chunk", "url")
 FIRST_HITS = ("retrieved_top1_url", "top1_url", "retrieved_top1", "top1", "first_hit")
 LEVELS = 60  # most values of a column that tells rows apart
+STATUS = (*RESULTS["status"], "state")
+ERRORS = (*RESULTS["error"], "errors", "exception")
+ANSWERS = (*RESULTS["answer"], "reply", "raw_reply", "judge_reply")
 FAILED = re.compile(r"fail|error|timeout|exception|invalid", re.IGNORECASE)
 NO_ERROR = ("", "none", "null", "false", "0", "nan")
 
@@ -84,6 +89,10 @@ class QuestionRows:
         systems = plural(len(set(self.systems)), "system")
         return f"{plural(len(self), 'row')} of {plural(len(set(self.ids)), 'question')} and {systems}"
 
+    def named(self, *names: str) -> list[str]:
+        """The columns that are called so (spelled), in the order of the names."""
+        return [self.names[name] for name in names if name in self.names]
+
     def cells(self, column: str) -> list[Any]:
         """The cells of a column, as spelled."""
         return [row.get(column) for row in self.table.rows]
@@ -110,7 +119,7 @@ class QuestionRows:
     @cached_property
     def id_column(self) -> str | None:
         """The column that names questions."""
-        return next((self.names[name] for name in IDS if name in self.names), None)
+        return next(iter(self.named(*IDS)), None)
 
     @cached_property
     def retrieved_column(self) -> str | None:
@@ -203,11 +212,7 @@ class QuestionRows:
     def systems(self) -> list[str]:
         """The system of each row in words, by the columns that name one and the settings beside them."""
         parts = [c for c in self.labels if is_name(c)]
-        parts += [
-            self.names[c]
-            for c in ("alpha", "k")
-            if c in self.names and len(set(self.labels.get(self.names[c], ()))) > 1
-        ]
+        parts += [c for c in self.named("alpha", "k") if len(set(self.labels.get(c, ()))) > 1]
         if not parts:
             return [""] * len(self)
         columns = [self.labels[c] if is_name(c) else [f"{c} {v}" for v in self.labels[c]] for c in parts]
@@ -253,21 +258,18 @@ class QuestionRows:
     def failed(self) -> Bools:
         """Rows that say they failed, by a status or an error."""
         mask = np.zeros(len(self), bool)
-        for name in ("status", "state"):
-            if name in self.names:
-                mask |= np.array([bool(FAILED.search(text)) for text in self.texts(self.names[name])])
-        for name in ("error", "errors", "exception", "error_message"):
-            if name in self.names:
-                mask |= np.array([text.lower() not in NO_ERROR for text in self.texts(self.names[name])])
+        for column in self.named(*STATUS):
+            mask |= np.array([bool(FAILED.search(text)) for text in self.texts(column)])
+        for column in self.named(*ERRORS):
+            mask |= np.array([text.lower() not in NO_ERROR for text in self.texts(column)])
         return mask
 
     @cached_property
     def unanswered(self) -> Bools:
         """Rows without an answer, or whose answer is an error."""
-        for name in ("answer", "response", "generated_answer", "reply", "raw_reply", "judge_reply"):
-            if name in self.names:
-                texts = self.texts(self.names[name])
-                return np.array([not text or text.lower().startswith(("error", "failed")) for text in texts])
+        for column in self.named(*ANSWERS):
+            texts = self.texts(column)
+            return np.array([not text or text.lower().startswith(("error", "failed")) for text in texts])
         return np.zeros(len(self), bool)
 
     @cached_property
@@ -309,6 +311,6 @@ def rows_of(table: RawTable, k: int | None = None, *, sure: bool = False) -> Que
     several = len(rows) > 1 and len(set(rows.ids)) > 1 and len(rows.by_system) < len(rows)
     if not rows.is_trace and not (rows.id_column is not None and (several or (sure and len(rows)))):
         return None
-    cuts = {text for name in ("k", "top_k") if name in rows.names for text in rows.texts(rows.names[name])}
+    cuts = {text for column in rows.named(*CUTS) for text in rows.texts(column)}
     own = cut_of(next(iter(cuts))) if len(cuts) == 1 else None
     return QuestionRows(table, own or k)

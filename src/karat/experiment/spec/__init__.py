@@ -13,29 +13,31 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from karat.core.errors import InputError, KaratError, UsageError, did_you_mean
-from karat.experiment.spec._answers import chat_settings, option_values
-from karat.experiment.spec._checks import checked
-from karat.experiment.spec._errors import Mistake, mistakes_of, raise_mistakes
-from karat.experiment.spec._listed import Listed, ResultsFile, embedder_of, grid_of, listed
+from karat.experiment.spec._answers import AnswerKeys, ModelKeys
+from karat.experiment.spec._errors import mistakes_of, raise_mistakes
 from karat.experiment.spec._model import SpecKeys, json_schema
-from karat.experiment.spec._yaml import Loaded, load_yaml, loads_yaml
+from karat.experiment.spec._options import option_values
+from karat.experiment.spec._systems import BudgetKeys, Listed, leaves, rooted
+from karat.experiment.spec._values import Mistake, Use
+from karat.experiment.spec._yaml import Loaded, Place, load_yaml, loads_yaml
 from karat.systems.environment import Environment, filled, lookup, variables
 
 if TYPE_CHECKING:
     from karat.answer import AnswererSettings
     from karat.core.types import TestSet
-    from karat.experiment.score import Choices
-    from karat.experiment.spec._uses import Use
+    from karat.experiment.settings import Choices
     from karat.experiment.sweep.grid import Grid
     from karat.models import EmbedderSettings
     from karat.models.chat import ChatSettings
 
 __all__ = [
+    "AnswerKeys",
+    "BudgetKeys",
     "Indexing",
     "Listed",
-    "ResultsFile",
     "Spec",
     "SpecKeys",
+    "Use",
     "chat_settings",
     "json_schema",
     "load_spec",
@@ -56,9 +58,6 @@ class Indexing:
 
     chunk: str
     embedder: EmbedderSettings | None  # None: by the language of the documents
-    titles: bool
-    engines: tuple[str, ...]
-    settings: Mapping[str, Mapping[str, Any]]
 
 
 @dataclass(frozen=True)
@@ -78,7 +77,7 @@ class Spec:
 
     def plain(self) -> dict[str, Any]:
         """Every key in plain values (JSON), as written: templates in place of what the environment holds."""
-        return (self.template or self.keys).model_dump(mode="json", exclude_none=True)
+        return (self.template or self.keys).model_dump(mode="json")
 
     @cached_property
     def digest(self) -> str:
@@ -88,9 +87,8 @@ class Spec:
         ended for want of them is resumed with more.
         """
         plain = {name: value for name, value in self.plain().items() if name not in _NO_WORK}
-        for name in ("model", "judge_model"):
-            if isinstance(plain.get(name), dict):
-                plain[name] = {key: value for key, value in plain[name].items() if key not in _NO_WORK}
+        for name in {"model", "judge_model"} & set(plain):
+            plain[name] = {key: value for key, value in plain[name].items() if key not in _NO_WORK}
         text = json.dumps(plain, ensure_ascii=False, sort_keys=True)
         return hashlib.sha256(text.encode("utf-8", "surrogatepass")).hexdigest()
 
@@ -100,73 +98,67 @@ class Spec:
             return self
         written = self.written.values
         mistakes: list[Mistake] = []
-        for at, value in _leaves(written, ()):
+        for place, value in leaves(written):
             for name in variables(value):
                 try:
                     lookup(name, environment)
                 except UsageError as problem:
-                    mistakes.append((at, str(problem)))
+                    mistakes.append((place, str(problem)))
         raise_mistakes(self.written, mistakes)
-        values = filled(written, environment)
-        for i, entry in enumerate(written.get("systems", ())):
-            if isinstance(entry, dict) and "http" in entry:
-                values["systems"][i]["http"] = entry["http"]
-        answer = written.get("answer")
-        if isinstance(answer, dict) and "http" in answer:
-            values["answer"]["http"] = answer["http"]
-        from karat.models.hosts import Blot
-
-        blot = Blot(variables(written), environment)
-        try:
-            made = _made(replace(self.written, values=values))
-        except KaratError as problem:
-            raise InputError(blot(str(problem))) from None
-        spec = replace(self, keys=made, template=self.keys)
+        spec = replace(self, keys=self._filled(environment), template=self.keys)
         raise_mistakes(self.written, spec._astray())
         return spec
 
+    def _filled(self, environment: Environment | None) -> SpecKeys:
+        """The keys with the environment put in, but for endpoints, and checked again; its values are not told."""
+        from karat.models.hosts import Blot
+
+        written = self.written.values
+        values = filled(written, environment)
+        if values == written:
+            return self.keys
+        answer = (written.get("answer"), values.get("answer"))
+        for before, after in (answer, *zip(written.get("systems", ()), values.get("systems", ()), strict=True)):
+            if isinstance(before, dict) and "http" in before:
+                after["http"] = before["http"]
+        try:
+            return _validated(replace(self.written, values=values))
+        except KaratError as problem:
+            raise InputError(Blot(variables(written), environment)(str(problem))) from None
+
     def path(self, text: str) -> Path:
         """A path of the file, from the folder the file stands in."""
-        return self.folder / os.path.expanduser(text)
+        return rooted(self.folder, text)
 
     def _astray(self) -> list[Mistake]:
         """Paths that lead nowhere."""
         keys = self.keys
-        named: list[tuple[tuple[str | int, ...], str]] = [(("testset",), keys.testset)]
-        named += [(("corpus", i), text) for i, text in enumerate(keys.corpus or ())]
-        named += [(("index",), keys.index)] if keys.index is not None else []
-        named += [(("cross_encoder",), keys.cross_encoder)] if keys.cross_encoder is not None else []
-        if keys.answer is not None and keys.answer.prompt is not None:
-            named.append((("answer", "prompt"), keys.answer.prompt))
-        for i, entry in enumerate(keys.systems):
-            if (text := getattr(entry, "results", None)) is not None:
-                named.append((("systems", i, "results"), text))
-        found = []
-        for at, text in named:
-            path = self.path(text)
-            if not path.exists():
+        prompt = keys.answer.prompt if keys.answer is not None else None
+        named: dict[Place, str | None] = {
+            ("testset",): keys.testset,
+            **{("corpus", i): text for i, text in enumerate(keys.corpus or ())},
+            ("index",): keys.index,
+            ("cross_encoder",): keys.cross_encoder,
+            ("answer", "prompt"): prompt,
+            **{("systems", i, "results"): getattr(one, "results", None) for i, one in enumerate(keys.systems)},
+        }
+        mistakes: list[Mistake] = []
+        for place, text in named.items():
+            if text is not None and not (path := self.path(text)).exists():
                 beside = sorted(p.name for p in path.parent.iterdir()) if path.parent.is_dir() else []
                 near = did_you_mean(path.name, beside)
-                found.append(
-                    (at, f"{text!r} does not exist.{near} Paths count from the folder of {self.written.place}.")
-                )
-        return found
+                counted = f"Paths count from the folder of {self.written.place}."
+                mistakes.append((place, f"{text!r} does not exist.{near} {counted}"))
+        return mistakes
 
     def systems(self) -> tuple[Listed, ...]:
         """Every system that is listed, in order; those of the sweep are `grid`."""
-        return tuple(
-            listed(entry, self.keys.budgets, lambda text: str(self.path(text)), self.folder)
-            for entry in self.keys.systems
-        )
+        return tuple(entry.listed(self.keys.budgets, self.folder) for entry in self.keys.systems)
 
     @cached_property
     def grid(self) -> Grid | None:
         """The systems of the sweep, without indexes, which are `indexings`."""
-        if self.keys.sweep is None:
-            return None
-        values = self.keys.sweep.model_dump(exclude_none=True)
-        values["k"] = list(self.cutoffs)
-        return grid_of(**values)
+        return None if self.keys.sweep is None else self.keys.sweep.grid(self.cutoffs)
 
     @cached_property
     def indexings(self) -> tuple[Indexing, ...]:
@@ -175,13 +167,7 @@ class Spec:
         if keys.corpus is None:
             return ()
         return tuple(
-            Indexing(
-                chunk,
-                None if embedder is None else embedder_of(embedder, lambda text: str(self.path(text))),
-                keys.titles,
-                tuple(keys.engines),
-                keys.settings,
-            )
+            Indexing(chunk, None if embedder is None else embedder.settings(lambda text: str(self.path(text))))
             for chunk in keys.chunk
             for embedder in keys.embedder or (None,)
         )
@@ -191,12 +177,9 @@ class Spec:
         """Cut-offs in ascending order: those of `k` and of the sweep, or else of the dialect."""
         from karat.measures.dialects import dialect_named
 
-        found = set(self.keys.k or ())
-        if self.keys.sweep is not None and self.keys.sweep.k is not None:
-            found |= set(grid_of(k=self.keys.sweep.k).k)
-        if not found:
-            found = {int(number) for number in re.findall(r"\d+", dialect_named(self.keys.dialect).cuts)}
-        return tuple(sorted(found))
+        cuts = {*(self.keys.k or ()), *(self.keys.sweep.cutoffs if self.keys.sweep is not None else ())}
+        usual = (int(number) for number in re.findall(r"\d+", dialect_named(self.keys.dialect).cuts))
+        return tuple(sorted(cuts or set(usual)))
 
     @cached_property
     def main(self) -> str:
@@ -216,13 +199,16 @@ class Spec:
 
     def choices(self) -> Choices:
         """How to score."""
-        from karat.experiment.score import Choices
+        from karat.experiment.settings import Choices, MatchSettings
 
         keys = self.keys
+        matching = MatchSettings(
+            match=keys.match, repeats=keys.repeats, rel=keys.rel, page_offset=keys.page_offset, pages=keys.pages,
+            allow_zero_overlap=keys.allow_zero_overlap,
+        )  # fmt: skip
         return Choices(
-            self.measures, keys.dialect, keys.match, keys.repeats, keys.rel, tuple(keys.by),
-            page_offset=keys.page_offset, columns=keys.map or {}, allow_zero_overlap=keys.allow_zero_overlap,
-            seed=keys.seed, pages=keys.pages, missing=keys.missing, bands=keys.bands,
+            measures=self.measures, dialect=keys.dialect, matching=matching, by=tuple(keys.by), columns=keys.map or {},
+            seed=keys.seed, missing=keys.missing, bands=keys.bands,
         )  # fmt: skip
 
     @property
@@ -252,14 +238,12 @@ class Spec:
     def chat_settings(self, *, judge: bool = False) -> ChatSettings | None:
         """The chat model that answers and rewrites, or the one that judges; None: there is none."""
         value = (self.keys.judge_model if judge else None) or self.keys.model
-        return None if value is None else chat_settings(value)
+        return None if value is None else value.settings()
 
     @property
     def uses(self) -> tuple[Use, ...]:
         """Code that it runs, models that it loads from folders and hosts that it asks, each with its place."""
-        from karat.experiment.spec._uses import uses_of
-
-        return tuple(uses_of(self.keys))
+        return tuple(self.keys.uses())
 
     def refuse_code(self) -> None:
         """Refuse what runs code, loads a model from a folder or asks a host, with its line."""
@@ -313,29 +297,30 @@ def spec_of(text: str, folder: str | os.PathLike[str] = ".", place: str = FILE) 
 
 
 def _spec(loaded: Loaded, folder: Path) -> Spec:
-    return Spec(_made(loaded), folder, loaded)
+    return Spec(_validated(loaded), folder, loaded)
 
 
-def _made(loaded: Loaded) -> SpecKeys:
+def _validated(loaded: Loaded) -> SpecKeys:
     from pydantic import ValidationError
 
     if not isinstance(loaded.values, dict):
         what = "is empty" if loaded.values is None else "holds no keys"
         raise InputError(what, place=loaded.place, remedy="Write one with `karat init DOCS TESTSET`.")
     try:
-        keys = SpecKeys.model_validate(loaded.values)
+        return SpecKeys.model_validate(loaded.values)
     except ValidationError as error:
-        mistakes = mistakes_of(error, loaded, SpecKeys)
-    else:
-        mistakes = checked(keys)
-        if not mistakes:
-            return keys
+        mistakes = list(mistakes_of(error, loaded.values))
     raise_mistakes(loaded, mistakes)
     raise AssertionError("mistakes were raised")
 
 
-def _leaves(value: Any, at: tuple[str | int, ...]) -> list[tuple[tuple[str | int, ...], Any]]:
-    items = value.items() if isinstance(value, dict) else enumerate(value) if isinstance(value, list) else None
-    if items is None:
-        return [(at, value)]
-    return [leaf for name, inner in items for leaf in _leaves(inner, (*at, name))]
+def chat_settings(value: str | Mapping[str, Any], place: str) -> ChatSettings:
+    """A model of karat.yaml that stands in `place`, by its name alone or with more, as it is asked."""
+    from pydantic import ValidationError
+
+    try:
+        return ModelKeys.model_validate({"name": value} if isinstance(value, str) else value).settings()
+    except ValidationError as error:
+        first = error.errors(include_input=False)[0]
+        key = ".".join(map(str, first["loc"])) or "it"
+        raise InputError(f"names no chat model: {key}: {first['msg']}", place=place) from None

@@ -1,29 +1,59 @@
-"""The keys of karat.yaml about answers: who answers, the chat model, the judges."""
+"""The keys of karat.yaml about answers: who answers, and the chat model that is asked."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from typing import TYPE_CHECKING, Annotated, Any
+from collections.abc import Iterator
+from typing import Annotated, Any
 
-from pydantic import BeforeValidator, Discriminator, Field, Tag
+from pydantic import BeforeValidator, Field
 
-from karat.core.errors import UsageError
-from karat.experiment.spec._fields import Cut, Jobs, KeysModel, Seconds, Text, Texts
+from karat.answer import ANSWERERS
+from karat.core.errors import KaratError, UsageError, did_you_mean
 from karat.experiment.spec._systems import HttpKeys
+from karat.experiment.spec._values import (
+    IN_CLEAR,
+    SECRET,
+    Address,
+    Cut,
+    Jobs,
+    KeysModel,
+    Mistake,
+    Price,
+    Retries,
+    Seconds,
+    Share,
+    Text,
+    Texts,
+    Use,
+    host_use,
+    read_by,
+    short_for,
+)
+from karat.models.chat import ChatSettings
+from karat.models.hosts import OPENAI
 
-if TYPE_CHECKING:
-    from karat.models.chat import ChatSettings
+CALL, HTTP, CHAT = "call", "http", "chat"
 
-Price = Annotated[float, Field(ge=0)]
+
+def _answerer(by: str) -> str:
+    kind, _, target = by.partition(":")
+    known = [*ANSWERERS.keys(), "call:MODULE:FUNCTION", HTTP]
+    if kind == CALL and not all(target.partition(":")):
+        raise UsageError("names no function. Write call:MODULE:FUNCTION.")
+    if kind not in (CALL, HTTP) and by not in ANSWERERS:
+        raise UsageError(f"no answerer is called {by!r}.{did_you_mean(by, known)} There are {', '.join(known)}.")
+    return by
 
 
 class AnswerKeys(KeysModel):
     """Who answers the questions from what was retrieved, and how much of it is read."""
 
-    by: Text = Field("extractive", description="extractive, reciter, chat, call:MODULE:FUNCTION or http.")
+    by: Annotated[Text, read_by(_answerer)] = Field(
+        "extractive", description="extractive, reciter, chat, call:MODULE:FUNCTION or http."
+    )
     contexts: Cut = Field(5, description="How many of the first hits are read.")
     context_tokens: Cut | None = Field(None, description="How many tokens of them are read; no limit unless given.")
-    threshold: Annotated[float, Field(ge=0, le=1)] | None = Field(
+    threshold: Share | None = Field(
         None, description="The evidence below which extractive declines, as tuned unless given."
     )
     prompt: Text | None = Field(None, description="A file with a prompt for chat that holds {question} and {contexts}.")
@@ -37,12 +67,42 @@ class AnswerKeys(KeysModel):
     timeout_seconds: Seconds | None = Field(None, description="Of a function or endpoint, for one question.")
     jobs: Jobs | None = Field(None, description="Of a function or endpoint: questions asked at once.")
 
+    def misfits(self) -> Iterator[Mistake]:
+        kind, _, target = self.by.partition(":")
+        idle = {
+            "threshold": kind != "extractive",
+            "prompt": kind != CHAT,
+            "http": kind != HTTP,
+            "timeout_seconds": kind not in (CALL, HTTP),
+            "jobs": kind not in (CALL, HTTP),
+        }
+        for name, idles in idle.items():
+            if idles and getattr(self, name) is not None:
+                yield (name,), f"has no effect with {kind}. Remove it."
+        if kind == HTTP and self.http is None and not target:
+            yield ("by",), "names no endpoint. Add http: with its url, body and answer."
+        if kind == HTTP and self.http is not None:
+            for name in self.http.paths:
+                if name != "answer":
+                    yield ("http", name), "has no effect: of an endpoint only the answer is read here. Remove it."
+            usual = self.http.body is None and self.http.method != "GET"
+            if not usual and not self.http.sends_question:
+                yield ("http",), "sends no question. Put {question} into body, or into url."
+
+    def uses(self) -> Iterator[Use]:
+        kind, _, target = self.by.partition(":")
+        if kind == CALL:
+            yield Use(("by",), "code", target)
+        elif self.http is None and kind in (HTTP, "https"):
+            yield host_use(("by",), self.by if target.startswith("//") else target)
+        yield from super().uses()
+
 
 class ModelKeys(KeysModel):
     """A chat model at an OpenAI-compatible endpoint. The key stays in the environment."""
 
     name: Text = Field(description="The model, as the endpoint calls it.")
-    base_url: Text | None = Field(
+    base_url: Address | None = Field(
         None, description="Its address, such as http://localhost:11434/v1; OpenAI's unless given."
     )
     key_env: Text = Field("OPENAI_API_KEY", description="The environment variable that holds the endpoint's key.")
@@ -50,7 +110,7 @@ class ModelKeys(KeysModel):
     max_tokens: Cut = Field(1024, description="The most tokens of a reply.")
     seed: int | None = Field(0, description="Sent with every call; null: not sent.")
     timeout_seconds: Seconds = Field(120.0, description="For one call.")
-    retries: Annotated[int, Field(ge=0, le=20)] = Field(5, description="Attempts after a call that failed in passing.")
+    retries: Retries = Field(5, description="Attempts after a call that failed in passing.")
     jobs: Jobs = Field(8, description="Calls at once.")
     per_minute: Cut | None = Field(None, description="Calls in a minute; no limit unless given.")
     price_in_usd: Price | None = Field(
@@ -59,81 +119,23 @@ class ModelKeys(KeysModel):
     price_out_usd: Price | None = Field(None, description="Dollars for a million tokens of replies.")
     extra: dict[str, Any] = Field(default_factory=dict, description="Further parameters that are sent as they are.")
 
+    def settings(self, **other: Any) -> ChatSettings:
+        """The model as it is asked, with `other` values in place of its own."""
+        return ChatSettings(**{"model" if key == "name" else key: value for key, value in self} | other)
 
-def _shape(value: Any) -> str:
-    return "<mapping>" if isinstance(value, dict | KeysModel) else "<text>"
+    def misfits(self) -> Iterator[Mistake]:
+        secret = [name for name, value in self.extra.items() if SECRET.search(name) and isinstance(value, str)]
+        for name in secret:
+            yield ("extra", name), IN_CLEAR
+        try:
+            if not secret:
+                self.settings(base_url=None)  # of an address its kind has said what is wrong
+        except KaratError as problem:
+            yield (), str(problem)
 
-
-def _named(value: Any) -> Any:
-    return {"by": value} if isinstance(value, str) else value
-
-
-AnswerValue = Annotated[AnswerKeys, BeforeValidator(_named, json_schema_input_type=str | AnswerKeys)]
-ModelValue = Annotated[Annotated[Text, Tag("<text>")] | Annotated[ModelKeys, Tag("<mapping>")], Discriminator(_shape)]
-
-
-def model_keys(value: str | ModelKeys | Mapping[str, Any]) -> ModelKeys:
-    """A model by its name alone, or with more."""
-    if isinstance(value, ModelKeys):
-        return value
-    return ModelKeys.model_validate({"name": value} if isinstance(value, str) else dict(value))
+    def uses(self) -> Iterator[Use]:
+        yield host_use((), self.base_url or OPENAI)
 
 
-def chat_settings(value: str | ModelKeys | Mapping[str, Any]) -> ChatSettings:
-    """A model of karat.yaml as it is asked."""
-    from karat.models.chat import ChatSettings
-
-    keys = model_keys(value).model_dump()
-    return ChatSettings(model=keys.pop("name"), **keys)
-
-
-_AS_KEYS = {"model": "name", "price_in": "price_in_usd", "price_out": "price_out_usd"}
-
-
-def option_values(
-    written: Mapping[str, Any],
-    *,
-    answer: str | None = None,
-    contexts: int | None = None,
-    judge: str | None = None,
-    repeat: int | None = None,
-    columns: Mapping[str, str] | None = None,
-    matching: Mapping[str, Any] | None = None,
-    max_cost: float | None = None,
-    max_calls: int | None = None,
-    **model: Any,
-) -> dict[str, Any]:
-    """The keys that options of a command line change, each whole; what they leave open stays as written.
-
-    `--answer none` takes the key out. `matching` are keys that say how hits and gold are matched.
-    """
-    values: dict[str, Any] = {"map": dict(columns)} if columns else {}
-    values |= {key: value for key, value in (matching or {}).items() if value is not None}
-    if answer is not None or contexts is not None:
-        before = _mapping(written.get("answer"), "by")
-        same = answer is None or before.get("by", "extractive") == answer
-        merged = {**(before if same else {}), "by": answer or before.get("by", "extractive")}
-        values["answer"] = (
-            None if answer == "none" else merged | ({"contexts": contexts} if contexts is not None else {})
-        )
-    given = {_AS_KEYS.get(name, name): value for name, value in model.items() if value is not None}
-    if given:
-        if "name" not in given and written.get("model") is None:
-            option = next(iter(model))
-            raise UsageError(f"--{option.replace('_', '-')} is for a chat model, and none is named. Add --model.")
-        before = _mapping(written.get("model"), "name")
-        other = given.get("name") not in (None, before.get("name"))
-        values["model"] = {**({} if other else before), **given}
-    if judge is not None:
-        values["judge"] = [judge]
-    if repeat is not None:
-        values["judge_repeat"] = repeat
-    limits = {"max_cost_usd": max_cost, "max_calls": max_calls}
-    if any(value is not None for value in limits.values()):
-        kept = {name: value for name, value in limits.items() if value is not None}
-        values["budgets"] = {**_mapping(written.get("budgets"), ""), **kept}
-    return values
-
-
-def _mapping(value: Any, name: str) -> dict[str, Any]:
-    return dict(value) if isinstance(value, Mapping) else {} if value is None else {name: value}
+AnswerValue = Annotated[AnswerKeys, BeforeValidator(short_for("by"), json_schema_input_type=str | AnswerKeys)]
+ModelValue = Annotated[ModelKeys, BeforeValidator(short_for("name"), json_schema_input_type=str | ModelKeys)]

@@ -1,19 +1,21 @@
-"""Mistakes in karat.yaml as a person wants them told: where, what is wrong, what to write instead."""
+"""Mistakes in karat.yaml, told as karat tells them: file, line, key, what is wrong, what to write instead."""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from typing import TYPE_CHECKING, Any
 
 from karat.core.errors import InputError, did_you_mean
-from karat.experiment.spec._systems import KINDS
+from karat.experiment.spec._answers import AnswerKeys, ModelKeys
+from karat.experiment.spec._model import ReadingKeys, SpecKeys, SweepKeys
+from karat.experiment.spec._systems import KINDS, BudgetKeys, HttpKeys
+from karat.experiment.spec._values import EmbedderKeys, KeysModel, MisfitError, Mistake
 from karat.experiment.spec._yaml import Loaded, Place
 
 if TYPE_CHECKING:
     from pydantic import ValidationError
     from pydantic_core import ErrorDetails
 
-Mistake = tuple[Place, str]
 _SHOWN = 3  # mistakes told in full
 _HIDDEN = ("headers", "body", "url")  # values that may be secrets are never shown
 _WANTED = {
@@ -26,120 +28,88 @@ _WANTED = {
     "dict_type": "keys with values",
     "model_type": "keys with values",
 }
+_LIMITS = {
+    "greater_than_equal": "at least {ge}",
+    "greater_than": "more than {gt}",
+    "less_than_equal": "at most {le}",
+}
+_KEYS_OF: dict[str, type[KeysModel]] = {
+    "reading": ReadingKeys, "embedder": EmbedderKeys, "sweep": SweepKeys, "answer": AnswerKeys, "model": ModelKeys,
+    "judge_model": ModelKeys, "budgets": BudgetKeys, "http": HttpKeys,
+    **{f"<{kind}>": keys for kind, keys in KINDS.items()},
+}  # fmt: skip
 
 
 def raise_mistakes(loaded: Loaded, mistakes: Sequence[Mistake]) -> None:
     """One error for all mistakes of a file, the first ones in full, by line."""
     if not mistakes:
         return
-    placed = dict.fromkeys((_walked(place, loaded.values)[0], said) for place, said in mistakes)
+    placed = dict.fromkeys((_walked(place, loaded.values)[0], mistake) for place, mistake in mistakes)
     ordered = sorted(placed, key=lambda mistake: loaded.line(mistake[0]) or 0)
-    told = [_told(loaded, place, said) for place, said in ordered[:_SHOWN]]
-    text = f"{loaded.place}{told[0]}" + "".join(f" Also{said}" for said in told[1:])
+    sentences = [_sentence(loaded, *mistake) for mistake in ordered[:_SHOWN]]
     more = len(ordered) - _SHOWN
-    raise InputError(text + (f" And {more} more." if more > 0 else ""))
+    raise InputError(f"{loaded.place}{' Also'.join(sentences)}" + (f" And {more} more." if more > 0 else ""))
 
 
-def _told(loaded: Loaded, place: Place, said: str) -> str:
+def _sentence(loaded: Loaded, place: Place, mistake: str) -> str:
+    """` line 4, systems[2].alpha: ...`; items count from 0."""
     line = loaded.line(place) if place else None
     where = f" line {line}," if line is not None else ""
-    return f"{where} {shown_place(place)}: {said}" if place else f"{where}: {said}"
+    key = "".join(f"[{part}]" if isinstance(part, int) else f".{part}" for part in place).removeprefix(".")
+    return f"{where} {key}: {mistake}" if place else f"{where}: {mistake}"
 
 
-def shown_place(place: Place) -> str:
-    """A place as `systems[2].alpha`; items count from 0."""
-    text = "".join(f"[{part}]" if isinstance(part, int) else f".{part}" for part in place)
-    return text.removeprefix(".")
+def mistakes_of(error: ValidationError, values: Any) -> Iterator[Mistake]:
+    """What the model refused of a file's values, in karat's words."""
+    for one in error.errors(include_url=False, include_input=False):
+        problem = one.get("ctx", {}).get("error")
+        if isinstance(problem, MisfitError):
+            yield from (((*one["loc"], *place), mistake) for place, mistake in problem.mistakes)
+        else:
+            yield one["loc"], _why(one, *_walked(one["loc"], values))
 
 
-def mistakes_of(error: ValidationError, loaded: Loaded, keys: Any) -> list[Mistake]:
-    """What a model refused, in karat's words. `keys` is the model."""
-    found: dict[Place, str] = {}
-    for one in error.errors(include_url=False, include_context=True, include_input=False):
-        place, value, known = _walked(one["loc"], loaded.values)
-        said = _said(one, place, value, _keys_at(one["loc"], keys) if one["type"] == "extra_forbidden" else known)
-        if place in found and one["loc"] and one["loc"][-1] in ("str", "float"):
-            said = f"{_shown(value, place)} is neither a number nor a range. Write numbers like 0.5 or 0:1:0.1."
-        found[place] = said
-    return list(found.items())
-
-
-def _walked(loc: Sequence[str | int], values: Any) -> tuple[Place, Any, list[str]]:
-    """The place in the file that pydantic means, what stands there, and the keys around it."""
+def _walked(loc: Sequence[str | int], values: Any) -> tuple[Place, Any]:
+    """The place in the file that pydantic means, and what stands there: a value alone may stand for a list of it."""
     place: list[str | int] = []
-    here, around = values, list[str]()
     for part in loc:
-        if isinstance(part, int):
-            if isinstance(here, list) and part < len(here):
-                place.append(part)
-                here = here[part]
-        elif not part.startswith("<") and not (part in ("str", "float") and not isinstance(here, dict)):
+        if isinstance(part, int) and isinstance(values, list):
             place.append(part)
-            around = list(here) if isinstance(here, dict) else []
-            here = here.get(part) if isinstance(here, dict) else None
-    return tuple(place), here, around
+            values = values[part]
+        elif isinstance(part, str) and isinstance(values, dict) and not part.startswith("<"):
+            place.append(part)
+            values = values.get(part)
+    return tuple(place), values
 
 
-def _keys_at(loc: Sequence[str | int], model: Any) -> list[str]:
-    """The keys that are known where an unknown one stands."""
-    from typing import get_args
-
-    from pydantic import BaseModel
-
-    def models(kind: Any) -> list[Any]:
-        if isinstance(kind, type):
-            return [kind] if issubclass(kind, BaseModel) else []
-        return [inner for part in get_args(kind) for inner in models(part)]
-
-    here = model
-    tags = {"<mapping>": None, **{f"<{kind}>": kind for kind in KINDS}}
-    pending: list[Any] = []
-    for part in loc[:-1]:
-        if isinstance(part, int):
-            continue
-        if part in tags:
-            wanted = tags[part]
-            here = next((m for m in pending if wanted is None or wanted in m.model_fields), here)
-        elif part in here.model_fields:
-            pending = models(here.model_fields[part].annotation)
-            here = pending[0] if pending else here
-    return list(here.model_fields)
-
-
-def _said(one: ErrorDetails, place: Place, value: Any, known: Sequence[str]) -> str:
+def _why(one: ErrorDetails, place: Place, value: Any) -> str:
     kind, context = one["type"], one.get("ctx", {})
+    shown = _shown(value, place)
     if kind == "extra_forbidden":
-        near = did_you_mean(str(place[-1]), known)
-        return f"unknown key.{near or ' Known here: ' + ', '.join(known) + '.'}"
+        around = [part for part in one["loc"][:-1] if isinstance(part, str)]
+        known = list((_KEYS_OF[around[-1]] if around else SpecKeys).model_fields)
+        return f"unknown key.{did_you_mean(str(place[-1]), known) or ' Known here: ' + ', '.join(known) + '.'}"
     if kind == "missing":
         return "is missing. Add it."
     if kind == "union_tag_not_found":
         return _which_system(value)
-    if value is None:
+    if value is None or kind == "too_short":
         return "is empty. Write a value, or remove the key."
     if kind == "value_error":
-        return str(context.get("error", ""))
-    shown = _shown(value, place)
+        return str(context["error"])
     if kind in _WANTED:
-        unset = isinstance(value, str) and "${" in value and kind != "string_type"
-        more = " ${...} works in texts only." if unset else " Put it in quotes." if kind == "string_type" else ""
+        unset = isinstance(value, str) and "${" in value
+        more = " Put it in quotes." if kind == "string_type" else " ${...} works in texts only." if unset else ""
         return f"{shown} is not {_WANTED[kind]}.{more if not isinstance(value, dict | list) else ''}"
     if kind == "literal_error":
-        choices = str(context.get("expected", "")).replace("'", "").replace(" or ", ", ").split(", ")
+        choices = str(context["expected"]).replace("'", "").replace(" or ", ", ").split(", ")
         return f"{shown} is not known.{did_you_mean(str(value), choices)} There are {', '.join(choices)}."
-    limits = {
-        "greater_than_equal": "at least {ge}",
-        "greater_than": "more than {gt}",
-        "less_than_equal": "at most {le}",
-    }
-    if kind in limits:
-        return f"{shown} cannot be: it must be {limits[kind].format(**context)}."
-    if kind == "too_short":
-        return "is empty. Write a value, or remove the key."
+    if kind in _LIMITS:
+        return f"{shown} cannot be: it must be {_LIMITS[kind].format(**context)}."
     return f"{shown} cannot be: {one['msg'][:1].lower()}{one['msg'][1:]}."
 
 
-def _which_system(value: Any) -> str:
+def _which_system(value: dict[str, Any]) -> str:
     given = [kind for kind in KINDS if kind in value]
     wanted = f"A system has exactly one of {', '.join(KINDS)}."
     if given:
@@ -155,11 +125,7 @@ def _which_system(value: Any) -> str:
 def _shown(value: Any, place: Place) -> str:
     if any(part in _HIDDEN for part in place):
         return "the value"
-    if isinstance(value, bool):
-        return "true" if value else "false"
-    if isinstance(value, dict):
-        return "a mapping"
-    if isinstance(value, list):
-        return "a list"
+    if isinstance(value, bool | dict | list):
+        return "a mapping" if isinstance(value, dict) else "a list" if isinstance(value, list) else str(value).lower()
     text = repr(value)
     return text if len(text) <= 60 else text[:57] + "..."

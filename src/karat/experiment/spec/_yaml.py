@@ -164,41 +164,28 @@ class _Walk:
             ) from None
 
     def mapping(self, node: Any, at: Place, depth: int) -> dict[str, Any]:
-        made: dict[str, Any] = {}
-        merged: dict[str, Any] = {}
+        """The keys of a mapping, then those that `<<` brings and it has not; of several merges the first counts."""
+        own: dict[str, Any] = {}
+        merges: list[tuple[Any, int]] = []
         for key, value in node.value:
-            row = key.start_mark.line + 1
+            row, name = key.start_mark.line + 1, key.value
             if not isinstance(key, yaml.ScalarNode):
                 raise InputError("a key must be text", place=self.place, row=row, remedy="Write key: value.")
             if key.tag == _MERGE:
-                for name, found in self.merged(value, at, depth, row).items():
-                    merged.setdefault(name, found)
+                merges += [(part, row) for part in (value.value if isinstance(value, yaml.SequenceNode) else [value])]
                 continue
-            name = key.value
-            if name in made:
+            if name in own:
                 raise InputError(
                     f"the key {name!r} stands here twice",
                     place=self.place,
                     row=row,
                     remedy=f"Remove one; the first is on line {self.lines[(*at, name)]}.",
                 )
-            self.lines[(*at, name)] = row
-            made[name] = self.value(value, (*at, name), depth + 1)
-        return {**{name: value for name, value in merged.items() if name not in made}, **made}
-
-    def merged(self, node: Any, at: Place, depth: int, row: int) -> dict[str, Any]:
-        """What `<<` brings: the keys of a mapping, or of several, the first of which counts."""
-        parts = node.value if isinstance(node, yaml.SequenceNode) else [node]
-        found: dict[str, Any] = {}
-        for part in parts:
+            self.lines.setdefault((*at, name), row)
+            own[name] = self.value(value, (*at, name), depth + 1)
+        merged: dict[str, Any] = {}
+        for part, row in merges:
             if not isinstance(part, yaml.MappingNode):
                 raise InputError("<< needs a mapping", place=self.place, row=row, remedy="Write <<: *name.")
-            inner = _Walk(self.place)
-            inner.seen = self.seen
-            values = inner.value(part, at, depth + 1)
-            self.seen = inner.seen
-            for place, line in inner.lines.items():
-                self.lines.setdefault(place, line)
-            for name, value in values.items():
-                found.setdefault(name, value)
-        return found
+            merged = {**self.value(part, at, depth + 1), **merged}
+        return {**{name: value for name, value in merged.items() if name not in own}, **own}

@@ -10,6 +10,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from karat.core.errors import InputError, UsageError
+from karat.core.text.words import plural
 from karat.experiment.spec.presets import PRESETS
 from karat.io.writing import write_whole
 from karat.systems.index_folder import is_index
@@ -50,12 +51,20 @@ def write_spec(
     held, problems = _looked(Path(docs), progress)
     write_whole(path, _text(path, Path(docs), Path(testset), held, questions, taken))
     seen = [
-        f"{taken.place}: read as {taken.format}: {taken.what}",
+        f"{taken.place}: {taken.read_as}",
         *(f"  {note}" for note in taken.notes),
         f"{docs}: {held}",
         *problems,
     ]
     return SpecDraft(path, tuple(seen))
+
+
+def is_spec(source: str | os.PathLike[str]) -> bool:
+    """Whether a path names a karat.yaml, or the folder that holds one, and not documents."""
+    from karat.experiment.spec import FILE
+
+    path = Path(source)
+    return (path.suffix.lower() in (".yaml", ".yml") and not path.is_dir()) or (path / FILE).is_file()
 
 
 def spec_for(source: str | os.PathLike[str] | Spec, testset: str | os.PathLike[str] | None = None) -> Spec:
@@ -66,7 +75,7 @@ def spec_for(source: str | os.PathLike[str] | Spec, testset: str | os.PathLike[s
     from karat.experiment.spec import FILE, Spec, load_spec, spec_of
 
     path = None if isinstance(source, Spec) else Path(source)
-    if path is None or (path.suffix.lower() in (".yaml", ".yml") and not path.is_dir()) or (path / FILE).is_file():
+    if path is None or is_spec(path):
         if testset is not None:
             raise UsageError(
                 f"{path or 'the experiment'} names its own test set, and {testset} is given too. Leave that out, or "
@@ -77,7 +86,7 @@ def spec_for(source: str | os.PathLike[str] | Spec, testset: str | os.PathLike[s
         what = f"is no .yaml file and holds no {FILE}" if path.exists() else "does not exist"
         raise UsageError(
             f"{path} {what}. To compare systems on documents give a test set too: karat run DOCS TESTSET. "
-            f"`karat generate` makes one from an index, `karat benchmark DOCS` makes one and scores it."
+            f"`karat testset make` makes one from an index, `karat run DOCS` makes one and scores it."
         )
     if not isinstance(testset, str | os.PathLike):
         raise UsageError(f"the test set of a run is a file, not a {type(testset).__name__}: name its path.")
@@ -111,7 +120,7 @@ def _looked(docs: Path, progress: Progress | None) -> tuple[str, list[str]]:
     reading = read(docs, progress=progress or (lambda what, done, total: None))
     pages = sum(len(doc.pages) for doc in reading.docs)
     count = len(reading.docs)
-    held = f"{count:,} document{'' if count == 1 else 's'}" + (f", {pages:,} pages" if pages else "")
+    held = plural(count, "document") + (f", {plural(pages, 'page')}" if pages else "")
     lost = [str(problem) for problem in reading.problems if problem.fatal]
     more = [f"... and {len(lost) - 5} more that cannot be read."] if len(lost) > 5 else []
     return held, [*lost[:5], *more]
@@ -121,7 +130,7 @@ def _text(path: Path, docs: Path, testset: Path, held: str, questions: TestSet, 
     slices, key = _slices(questions), "index" if is_index(docs) else "corpus"
     lines = [
         "# An experiment: which of these systems finds the gold of these questions best?",
-        "# Run it with: karat run. docs/karat-yaml.md explains every key; `karat schema` prints the JSON Schema.",
+        "# Run it with: karat run. docs/reference/karat-yaml.md has every key, `karat init --schema` the schema.",
         "",
         f"name: {_scalar(_name(testset))}",
         f"{key}: {_path(docs, path)}  # {held}",

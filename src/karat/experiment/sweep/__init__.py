@@ -7,6 +7,7 @@ import os
 import weakref
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import ExitStack
+from dataclasses import replace
 from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import TYPE_CHECKING, Any
@@ -18,6 +19,7 @@ from karat.core.errors import NoOverlapError, UsageError, did_you_mean
 from karat.core.progress import shown_in_notebook
 from karat.core.scores import Scores
 from karat.experiment.frozen import changed_notes
+from karat.experiment.settings import Choices, MatchSettings, settings_of, takes_settings
 from karat.experiment.sweep.grid import Grid, Point
 from karat.experiment.sweep.swept import Swept, SweptIndex
 from karat.systems.engines import Engines
@@ -27,18 +29,21 @@ if TYPE_CHECKING:
     from karat.core.judged import Judged, Repeats
     from karat.core.measure import Measure
     from karat.core.types import TestSet
-    from karat.match import Pages, Resolution
+    from karat.match import Resolution
     from karat.measures.dialects import Dialect
     from karat.results.evaluation import Note
     from karat.retrieve import Progress
     from karat.systems.index import Index
     from karat.systems.pool import Pool
 
+    _Source = tuple[Index, str | None, str | None, tuple[Point, ...]]  # with its chunking and its embedder
+
 BUDGET = "Recall@800t"
 EQUAL = f"Compare chunkings at equal token budgets: --main {BUDGET}."
 
 
 @shown_in_notebook("progress")
+@takes_settings(matching=MatchSettings)
 def sweep(
     testset: Any,
     source: str | os.PathLike[str] | Sequence[str | os.PathLike[str]] | Index,
@@ -47,16 +52,11 @@ def sweep(
     measures: str | Iterable[str] | None = None,
     main: str | None = None,
     dialect: str = "karat",
-    match: str | None = None,
-    repeats: Repeats | None = None,
-    rel: int = 1,
-    page_offset: int = 0,
-    pages: Pages = "physical",
+    matching: str | Mapping[str, Any] | MatchSettings | None = None,
     length: int | None = None,
     columns: Mapping[str, str] | None = None,
     work: str | os.PathLike[str] | None = None,
     resolution: Resolution | None = None,
-    allow_zero_overlap: bool = False,
     progress: Progress | None = None,
 ) -> Swept:
     """Score every configuration of a grid on a test set.
@@ -67,9 +67,10 @@ def sweep(
     that alone; configurations are compared at the same cut-off.
     Lists are `length` hits long: as many as the largest cut-off asks for and, where a measure has none or cuts by
     tokens, as the smallest depth if that is more. The scores are those of each `System` run alone.
+    `matching` is as in `karat.score`.
     A `resolution` of this test set's gold against this index, where there is one already, is taken as it is.
     """
-    from karat.experiment.score import Choices, check, resolved
+    from karat.experiment.inputs import resolved
     from karat.files import as_testset
     from karat.match import share_matched
     from karat.measures.compute import compute
@@ -78,13 +79,10 @@ def sweep(
     say = progress or (lambda what, done, total: None)
     grid = grid if isinstance(grid, Grid) else grid_of(grid or {})
     _check_rewriting(grid)
-    choices = Choices(
-        dialect=dialect, match=match, repeats=repeats, rel=rel, page_offset=page_offset, pages=pages,
-        allow_zero_overlap=allow_zero_overlap, columns=dict(columns or {}),
-    )  # fmt: skip
-    check(choices)
+    settings = settings_of(MatchSettings, matching)
+    choices = Choices(dialect=dialect, matching=settings, columns=dict(columns or {}))
     spoken = dialect_named(dialect)
-    cells, wanted = measures_of(grid, measures, main, spoken, rel)
+    cells, wanted = measures_of(grid, measures, main, spoken, settings.rel)
     length = _length(grid, wanted, length)
     points, dropped = grid.points(length)
     questions, taken = as_testset(testset, columns=choices.columns)
@@ -101,16 +99,16 @@ def sweep(
         for number, (index, chunk, embedder, chosen) in enumerate(sources):
             retrieval = _retrieval(index, questions, chosen, length, say)
             held = resolution or resolved(questions, index, choices, lambda what: say(what, 0, 1))
-            part = SweptIndex(index, held, chosen, retrieval, length, pages, chunk, embedder)
+            part = SweptIndex(index, held, chosen, retrieval, length, settings.pages, chunk, embedder)
             say(f"scoring {len(part.points)} configurations", number, len(sources))
-            judged = judge(part, wanted, repeats or spoken.repeats)
+            judged = judge(part, wanted, settings.repeats or spoken.repeats)
             shares |= share_matched(judged)
             scores.append(
                 compute(wanted, judged.systems, judged.questions, judged=judged, no_gold_is_zero=spoken.no_gold_is_zero)
             )
             notes += _noticed(part, wanted)
             parts.append(part)
-        notes += _check_found(shares, length, allow_zero_overlap)
+        notes += _check_found(shares, length, settings.allow_zero_overlap)
         if len(grid.chunk) > 1 and any(m.tokens is None for m in cells):
             notes.append(
                 _note("warning", f"{cells[0].name} cuts by rank, and of larger chunks that is more text. {EQUAL}")
@@ -206,9 +204,8 @@ def _check_questions(testset: TestSet) -> None:
 
 def _sources(
     source: Any, grid: Grid, points: Sequence[Point], work: Callable[[], Path], say: Progress
-) -> list[tuple[Index, str | None, str | None, tuple[Point, ...]]]:
+) -> list[_Source]:
     """The indexes of a sweep, each with its chunking, its embedder and its configurations under names of their own."""
-    from karat.experiment.sweep._indexes import built
     from karat.systems.index import Index
 
     if isinstance(source, Index):
@@ -219,7 +216,51 @@ def _sources(
         if not isinstance(source, str | os.PathLike):
             raise UsageError("several documents were given. Index them first, or name chunkings to sweep over.")
         return [(Index.open(source), None, None, tuple(points))]
-    return built(source, grid, points, work(), say)
+    return _built(source, grid, points, work(), say)
+
+
+def _built(source: Any, grid: Grid, points: Sequence[Point], work: Path, say: Progress) -> list[_Source]:
+    """An index for each chunking and embedder, with the configurations it serves under names of their own.
+
+    Engines that need no embedder are built once for each chunking and shared; configurations that consult only such
+    engines stand once for each chunking.
+    """
+    from karat.corpus import Chunking
+    from karat.models import EmbedderSettings
+    from karat.systems.index_folder import is_index
+    from karat.systems.indexes import index_of
+
+    if isinstance(source, str | os.PathLike) and is_index(source):
+        raise UsageError(
+            f"{source} is an index, which has one chunking and one embedder. To sweep over them give the documents."
+        )
+    chunkings = tuple(dict.fromkeys(Chunking.parse(text).text for text in grid.chunk)) or (Chunking().text,)
+    embedders: tuple[str | None, ...] = grid.embedder or (None,)
+    names = tuple(dict.fromkeys(name for point in points for name in point.system.consulted))
+    sources = [source] if isinstance(source, str | os.PathLike) else list(source)
+    indexes: list[_Source] = []
+    for chunk in chunkings:
+        first: Index | None = None
+        for embedder in embedders if "dense" in names else embedders[:1]:
+            engines = names if first is None else ("dense",)
+            settings = EmbedderSettings.parse(embedder) if embedder is not None else None
+            index = index_of(sources, work, chunk=chunk, embedder=settings, engines=engines, say=say)
+            chosen = points if first is None else [p for p in points if "dense" in p.system.consulted]
+            if first is not None:
+                index.built.update({name: first.engine(name) for name in names if name != "dense"})
+            marks = (chunk if len(chunkings) > 1 else None, embedder if len(embedders) > 1 else None)
+            renamed = tuple(replace(point, name=_marked_name(point, *marks)) for point in chosen)
+            own = index.embedder
+            indexes.append((index, chunk, embedder or (own.label if own is not None else None), renamed))
+            first = first or index
+    return indexes
+
+
+def _marked_name(point: Point, chunk: str | None, embedder: str | None) -> str:
+    """A configuration's name with its chunking and its embedder, where they tell it apart."""
+    marks = [chunk, embedder if "dense" in point.system.consulted else None]
+    shown = ", ".join(mark for mark in marks if mark is not None)
+    return f"{point.name} [{shown}]" if shown else point.name
 
 
 def _folder(work: str | os.PathLike[str] | None, stack: ExitStack) -> Callable[[], Path]:
@@ -254,7 +295,7 @@ def _noticed(part: SweptIndex, measures: Sequence[Measure]) -> Iterator[Note]:
         yield _note(
             "warning",
             f"{where}no chunk of the index holds {missing:,} of {units:,} gold units: no configuration can find them, "
-            "and they count as missed. `karat check` says why and what to do.",
+            "and they count as missed. `karat testset check` says why and what to do.",
         )
 
 
@@ -287,7 +328,7 @@ def _check_found(shares: Mapping[str, float], length: int, allow: bool) -> list[
     if none and len(none) == len(shares) and not allow:
         raise NoOverlapError(
             f"none of the gold is among the first {length} hits of any of {len(shares):,} configurations. "
-            "`karat check` says whether the index holds it at all. If that is the true result, add "
+            "`karat testset check` says whether the index holds it at all. If that is the true result, add "
             "--allow-zero-overlap."
         )
     shown = ", ".join(none[:5]) + (f" and {len(none) - 5} more" if len(none) > 5 else "")

@@ -9,7 +9,7 @@ from decimal import Decimal, InvalidOperation
 from itertools import product
 from typing import TYPE_CHECKING, Any, TypeVar
 
-from karat.core.errors import UsageError, did_you_mean
+from karat.core.errors import UsageError
 from karat.systems.settings import DEPTH, HYBRID, SystemSettings
 
 if TYPE_CHECKING:
@@ -101,9 +101,6 @@ class Grid:
         return replace(grid, notes=tuple(notes))
 
     def __post_init__(self) -> None:
-        from karat.fuse import FUSIONS
-        from karat.fuse.weighted import NORMALISE
-
         for name in ("alpha", "k", "normalise", "rrf_k", "depth"):
             if not getattr(self, name):
                 raise UsageError(f"{name}: nothing to sweep. Give one value or more.")
@@ -119,12 +116,6 @@ class Grid:
                 if isinstance(value, bool) or not isinstance(value, int) or value < least:
                     what = "a cut-off" if name == "k" else "what each engine gives"
                     raise UsageError(f"{name}={value}: {what} is a whole number of 1 or more.")
-        for name in self.fusion:
-            FUSIONS.get(name)
-        for name in self.normalise:
-            if name not in NORMALISE:
-                near = did_you_mean(name, NORMALISE)
-                raise UsageError(f"normalise={name!r} is unknown.{near} There are {', '.join(NORMALISE)}.")
         if self.count > LIMIT:
             raise UsageError(
                 f"the grid has {self.count:,} configurations, more than the {LIMIT:,} that one sweep holds. Take "

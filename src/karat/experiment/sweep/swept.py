@@ -9,8 +9,6 @@ from functools import cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-import numpy as np
-
 from karat.core.errors import UsageError, did_you_mean
 from karat.core.glance import NotebookView, Table
 from karat.core.text.words import plural
@@ -120,21 +118,13 @@ class Swept(NotebookView):
 
         Without `k` at 5, where that is swept, else at the smallest. Single engines stand first.
         """
-        from karat.report.build.choice import in_words
-        from karat.stats.choose import cells_of, choose
+        from karat.experiment.study import choice_of, values_of
 
-        main = self._main(k)
-        single = [c.settings.get("engine") != "hybrid" for c in self.configurations]
-        order = sorted(range(len(single)), key=lambda s: not single[s])
-        column = self.scores.measures.index(main)
-        values = np.where(self.scores.status == 0, self.scores.values, np.nan)[order][:, :, column]
-        labels = [(self.scores.systems[s], main.name, main.k) for s in order]
-        kinds = [q.slice_value(by) for q in self.testset] if by is not None and by in self.testset.slices else None
-        choice = choose(
-            main.name, cells_of(labels, values, bounds=main.bounds), values, kinds=kinds,
-            ids=self.testset.ids, bounds=main.bounds, seed=seed, higher_is_better=main.spec.direction != "lower",
-        )  # fmt: skip
-        return in_words(choice)
+        main, systems = self._main(k), self.scores.systems
+        order = sorted(range(len(systems)), key=lambda s: self.configurations[s].settings.get("engine") == "hybrid")
+        values = values_of(self.scores, main.name)[order]
+        kinds = [q.slice_value(by) if by is not None else None for q in self.testset]
+        return choice_of(main, [systems[s] for s in order], values, self.testset, kinds=kinds, seed=seed)
 
     def _main(self, k: int | None) -> Measure:
         """The main measure at a cut-off."""
@@ -147,7 +137,7 @@ class Swept(NotebookView):
 
     def evaluation(self, by: Iterable[str] = (), *, intervals: bool = True) -> Evaluation:
         """Scores and summaries of every configuration, as reports take them."""
-        from karat.experiment.score import slices_of
+        from karat.experiment.inputs import slices_of
         from karat.measures.dialects import dialect_named
         from karat.results.evaluation import Evaluation
         from karat.stats.summary import summarise
@@ -185,7 +175,7 @@ class Swept(NotebookView):
     def save(self, path: str | os.PathLike[str], view: SweepView | None = None) -> list[Path]:
         """Write the grid as .json, .csv or .txt; into a folder all of these, and row and summary files."""
         from karat.experiment.report import Report
-        from karat.experiment.score import Choices
+        from karat.experiment.settings import Choices
         from karat.io.writing import write_whole
         from karat.report import objects, tables
         from karat.report.build.sweep import document

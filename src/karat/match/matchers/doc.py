@@ -77,7 +77,7 @@ def _fits(inputs: MatchInputs) -> str | None:
         return "the gold names documents and the hits carry chunk suffixes"
     known = {i.strip() for i in ids}
     if any(str(doc).strip() in known for run in inputs.runs for doc in sample(column(run, "doc") or ())):
-        return "the ids of the gold are no chunk ids: they are taken for the documents that chunks come from"
+        return "the ids of the gold are no chunk ids: they are read as the documents that chunks come from"
     return None
 
 

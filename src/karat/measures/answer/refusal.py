@@ -19,8 +19,8 @@ from karat.core.text.refusals import declines
 def refusal(answered: AnswerTable) -> Column:
     """1 if the answer declines an unanswerable question or answers an answerable one, else 0.
 
-    Declining is told by phrases in English, Russian, Hindi, German, French and Spanish in the first sentence ("I don't
-    know", "the context does not mention"). An empty answer neither answers nor declines, so it scores 0.
+    Declining is recognised by phrases in English, Russian, Hindi, German, French and Spanish in the first sentence ("I
+    don't know", "the context does not mention"). An empty answer neither answers nor declines, so it scores 0.
     """
     values = np.zeros(len(answered))
     for pair, (answer, answerable) in enumerate(zip(answered.answers, answered.answerable, strict=True)):

@@ -34,8 +34,8 @@ NEEDS_REFERENCE = "no reference answer, which the heuristic needs"
 def relevance(answered: AnswerTable, *, by: By = "model") -> MeasureResult:
     """LiveRAG's grade of an answer, by a language model, from -1 to 2.
 
-    2: correct and to the point; 1: correct, with what was not asked for; 0: no answer; -1: incorrect. Held
-    against each reference, of which the best counts; without one the model goes by what it knows. An empty answer is no
+    2: correct and to the point; 1: correct, with what was not asked for; 0: no answer; -1: incorrect. Compared
+    with each reference, of which the best counts; without one the model goes by what it knows. An empty answer is no
     answer: 0. `by=heuristic` asks no model: 0 if the answer declines, -1 if it holds less than half of the reference's
     content words and figures, else 1, or 2 if it is at most three times as long.
     """

@@ -183,7 +183,7 @@ class Calls:
         return InputError(
             "a reply in it was damaged (its checksum differs) and is taken out",
             place=str(self.path),
-            remedy="Run the same command again: that one is asked anew, the others are kept.",
+            remedy="Run the same command again: that one is repeated, the others are kept.",
         )
 
     def _number(self, query: str) -> int:

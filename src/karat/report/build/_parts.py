@@ -2,43 +2,39 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from typing import TYPE_CHECKING
 
-from karat.report.document import Block, Cell, Detail, Heading, Listing, ListItem, Notice, Value
+from karat.report.document import Block, Cell, Column, Detail, Heading, Listing, ListItem, Notice, Value
 
 if TYPE_CHECKING:
     from karat.core.measure import Measure
     from karat.report.lookups import EvaluationView
     from karat.results.evaluation import InputInfo, Note
 
-FORMATS = {"canonical": "karat JSONL"}  # formats whose registered name says little
-
-
-def read_as(taken: InputInfo) -> str:
-    """What an input was taken for, in words."""
-    return f"read as {FORMATS.get(taken.format, taken.format)}: {taken.what}"
+NOTES = 6  # in brief, beside all warnings
+ALPHA = Column("alpha", "score", optional=True, hint="weight of the dense engine: 1 is dense alone, 0 is words alone")
 
 
 def input_items(inputs: Iterable[InputInfo]) -> list[ListItem]:
     """What each input was read as, and what its reader decided or noticed."""
-    return [ListItem(taken.place, read_as(taken), taken.notes) for taken in inputs]
+    return [ListItem(taken.place, taken.read_as, taken.notes) for taken in inputs]
 
 
 def inputs_of(inputs: Iterable[InputInfo], detail: Detail = Detail.BRIEF) -> Listing:
     return Listing(input_items(inputs), detail=detail)
 
 
-def notes_of(notes: Iterable[Note], anchor: str = "") -> Iterator[Block]:
-    """All notes, warnings first; these are shown at any detail."""
-    ordered = sorted(notes, key=lambda note: note.level != "warning")
-    if ordered:
-        yield Heading("Notes", anchor=anchor, detail=_detail(ordered[0]))
-        yield from (Notice(note.text, note.level, note.guard or "", detail=_detail(note)) for note in ordered)
-
-
-def _detail(note: Note) -> Detail:
-    return Detail.QUIET if note.level == "warning" else Detail.BRIEF
+def notes_of(notes: Sequence[Note], anchor: str = "") -> Iterator[Block]:
+    """All notes, warnings first; these are shown at any detail, and few of the others in brief."""
+    warnings = [note for note in notes if note.level == "warning"]
+    others = [note for note in notes if note.level != "warning"]
+    if warnings or others:
+        yield Heading("Notes", anchor=anchor, detail=Detail.QUIET if warnings else Detail.BRIEF)
+    yield from (Notice(note.text, note.level, note.guard or "", detail=Detail.QUIET) for note in warnings)
+    for place, note in enumerate(others):
+        detail = Detail.BRIEF if place < NOTES else Detail.FULL
+        yield Notice(note.text, note.level, note.guard or "", detail=detail)
 
 
 def value_of(
@@ -58,10 +54,14 @@ def value_of(
     if summary is None or summary.mean is None:
         return None
     marks = view.marks(measure, slice_name, value)
-    low, high = measure.bounds
-    share = (summary.mean - low) / (high - low) if 0 < high - low < float("inf") else None
     return Value(
         summary.mean, summary.low, summary.high, std=summary.std if std else None, unit=measure.spec.unit,
         best=system in marks.best, mark=marks.sign(system), note=summary.note or "",
-        digits=view.digits(measure, slice_name), share=None if share is None else min(max(share, 0.0), 1.0),
+        digits=view.digits(measure, slice_name), share=share_of(measure, summary.mean),
     )  # fmt: skip
+
+
+def share_of(measure: Measure, mean: float) -> float | None:
+    """Where a mean lies between the ends of its measure's range; None where that has no ends."""
+    low, high = measure.bounds
+    return min(max((mean - low) / (high - low), 0.0), 1.0) if 0 < high - low < float("inf") else None

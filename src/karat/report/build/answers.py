@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
+from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from karat.core.text.words import amount, clean, excerpt, names, number, percent, plural
-from karat.report.answers import HEURISTIC, KNOWN, SUPPORT, UNKNOWN
+from karat.report.answers import HEURISTIC, KNOWN, UNKNOWN
 from karat.report.build._parts import value_of
 from karat.report.document import (
     Block,
@@ -22,6 +23,7 @@ from karat.report.document import (
     bullets,
 )
 from karat.report.lookups import EvaluationView
+from karat.results.decisions import SUPPORT
 
 if TYPE_CHECKING:
     from karat.core.measure import Measure
@@ -29,8 +31,9 @@ if TYPE_CHECKING:
     from karat.report.lookups import StudyView
     from karat.results.evaluation import Evaluation
 
-MEASURES = 5  # columns in brief
-ROWS = 12
+MEASURES = 5  # of answers that come first
+BRIEF = 3  # columns in brief
+ROWS = 4  # systems in brief
 WORST = 3
 CLAIMS = 3  # missing claims of an answer
 FULL = Detail.FULL
@@ -45,13 +48,13 @@ def answer_blocks(view: StudyView) -> Iterator[Block]:
     yield Heading("Answers", anchor="answers", menu="Answers")
     measures = _columns(answers)
     yield _means(view, ranked, measures)
-    yield Text(_over(answers, ranked, measures))
+    yield Text(_over(answers, ranked, measures), detail=FULL)
     yield from map(Text, _unanswered(view))
     heuristic = dict.fromkeys(j.measure for j in answers.judged if j.who == HEURISTIC)
     if heuristic:
-        yield Text(f"Heuristic, by words and rules and not by a model: {', '.join(heuristic)}.")
+        yield Text(f"Heuristic, by words and rules and not by a model: {', '.join(heuristic)}.", detail=FULL)
     yield bullets((note.text for note in answers.floors), detail=FULL)
-    yield from refusals(view.evaluation, ranked)
+    yield from (replace(block, detail=FULL) for block in refusals(view.evaluation, ranked))
     yield _judges(view)
     bills = [answers.bill(s, study.seconds.get(s, ())) for s in ranked]
     yield from _bills(bills)
@@ -59,9 +62,9 @@ def answer_blocks(view: StudyView) -> Iterator[Block]:
     if answers.quality is not None:
         yield Heading(f"Worst answers by {answers.quality.name}", depth=3, detail=Detail.PAGE)
         yield Widget("worst", "This part needs a script; results.json holds every answer.")
-        yield Heading(f"Worst answers of {best} by {answers.quality.name}", depth=3)
-        yield Listing(worst_items(answers, best))
-    yield Listing([ListItem("took", _took(bills[0]))])
+        yield Heading(f"Worst answers of {best} by {answers.quality.name}", depth=3, detail=FULL)
+        yield Listing(worst_items(answers, best), detail=FULL)
+    yield Listing([ListItem("took", _took(bills[0]))], detail=FULL)
 
 
 def _columns(answers: Answers) -> list[Measure]:
@@ -76,13 +79,13 @@ def _columns(answers: Answers) -> list[Measure]:
 def _means(view: StudyView, ranked: Sequence[str], measures: Sequence[Measure]) -> Table:
     columns = [Column("system")]
     columns += [
-        Column(m.name, "value", detail=Detail.QUIET if i < MEASURES else FULL, hint=m.spec.summary)
+        Column(m.name, "value", detail=Detail.QUIET if i < BRIEF else FULL, hint=m.spec.summary)
         for i, m in enumerate(measures)
     ]
     columns += [
         Column("answers", "count", hint="questions that were answered or declined", detail=FULL),
         Column("declined", "count"), Column("empty", "count", detail=FULL),
-        Column("failed", "count", hint="answers that could not be made"),
+        Column("failed", "count", hint="answers that could not be made", detail=FULL),
     ]  # fmt: skip
     rows: list[list[Cell]] = []
     for system in ranked:
@@ -121,10 +124,10 @@ def _unanswered(view: StudyView) -> list[str]:
 def refusals(evaluation: Evaluation, systems: Sequence[str] | None = None) -> Iterator[Block]:
     """How right the systems are to decline; nothing where nothing is unanswerable or declined."""
     every = evaluation.refusals
-    found = [every[s] for s in (every if systems is None else systems) if s in every]
+    counted = [every[s] for s in (every if systems is None else systems) if s in every]
     rows: list[list[Cell]] = [
         [r.system, r.n, r.unanswerable, r.declined, r.right, *(number(v, 3) for v in (r.precision, r.recall, r.f1))]
-        for r in found
+        for r in counted
         if r.unanswerable or r.declined
     ]
     columns = [
@@ -182,10 +185,10 @@ def worst_items(answers: Answers, system: str) -> list[ListItem]:
         question = answers.evaluation.testset.questions[q]
         answer = answers.of(system, question.id)
         words = excerpt(answer.text, 120) if answer is not None else ""
-        said = f"It says: {words or '(nothing)'}{'' if words.endswith(('.', '…', '!', '?')) else '.'}"
+        quoted = f"It says: {words or '(nothing)'}{'' if words.endswith(('.', '…', '!', '?')) else '.'}"
         missing = answers.missing(system, q)
         lacks = f" Missing: {names([clean(claim, 100) for claim in missing], CLAIMS)}." if missing else ""
-        items.append(ListItem("-", f"{question.id} {number(value, 3)}: {excerpt(question.text, 100)} {said}{lacks}"))
+        items.append(ListItem("-", f"{question.id} {number(value, 3)}: {excerpt(question.text, 100)} {quoted}{lacks}"))
     return items
 
 

@@ -44,9 +44,9 @@ def document(calibration: Calibration) -> Document:
         blocks += [Heading(f"{one.measure} against people", detail=Detail.QUIET), bullets(words, detail=Detail.QUIET)]
         blocks += [*notes_of(one.notes), _figures(one), *_confusion(one.confusion), _means(one), *_parted(one)]
     if calibration.reliability:
-        words = [confidence_sentence(said) for said in calibration.reliability]
+        words = [confidence_sentence(reliability) for reliability in calibration.reliability]
         blocks += [Heading("Confidence", detail=Detail.QUIET), bullets(words, detail=Detail.QUIET)]
-        blocks += [_bins(said) for said in calibration.reliability]
+        blocks += [_bins(reliability) for reliability in calibration.reliability]
     return Document(f"{calibration.run} against people", blocks)
 
 
@@ -100,13 +100,13 @@ def _parted(one: MeasureCalibration) -> Iterator[Table]:
     yield Table("Answers in different categories", columns, rows, most=_FEW)
 
 
-def _bins(said: Reliability) -> Table:
+def _bins(bins: Reliability) -> Table:
     rows = [
         (f"{one.low:.1f} to {one.high:.1f}", one.n, number(one.confidence, 3), number(one.accuracy, 3))
-        for one in said.bins
+        for one in bins.bins
     ]
     columns = [Column("confidence"), Column("answers", "count"), Column("mean confidence", "score")]
-    return Table(f"Confidence of {said.system}", [*columns, Column("right", "score")], rows)
+    return Table(f"Confidence of {bins.system}", [*columns, Column("right", "score")], rows)
 
 
 def agreement_sentences(one: MeasureCalibration) -> list[str]:
@@ -173,13 +173,13 @@ def _worth(system: CorrectedMean) -> str:
     return f"; as sure as {system.effective:,.0f} labels alone would be"
 
 
-def confidence_sentence(said: Reliability) -> str:
+def confidence_sentence(bins: Reliability) -> str:
     """Whether a system is as often right as it says."""
-    gap = said.confidence - said.accuracy
+    gap = bins.confidence - bins.accuracy
     how = "about as sure as it is right" if abs(gap) < _SURE else "too sure of itself" if gap > 0 else "not sure enough"
-    left = f"; {said.n_left_out:,} answers with a confidence are left out" if said.n_left_out else ""
+    left = f"; {bins.n_left_out:,} answers with a confidence are left out" if bins.n_left_out else ""
     return (
-        f"{said.system} is {how}: mean confidence {number(said.confidence, 3)}, right in {percent(said.accuracy)} of "
-        f"{plural(said.n, 'answer')}; expected calibration error {number(said.ece_width, 3)} (bins of equal width), "
-        f"{number(said.ece_mass, 3)} (of equal size); Brier {number(said.brier, 3)}. Right is {said.correct_by}{left}."
+        f"{bins.system} is {how}: mean confidence {number(bins.confidence, 3)}, right in {percent(bins.accuracy)} of "
+        f"{plural(bins.n, 'answer')}; expected calibration error {number(bins.ece_width, 3)} (bins of equal width), "
+        f"{number(bins.ece_mass, 3)} (of equal size); Brier {number(bins.brier, 3)}. Right is {bins.correct_by}{left}."
     )

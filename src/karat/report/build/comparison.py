@@ -8,7 +8,6 @@ from typing import TYPE_CHECKING
 
 from karat.core.text.words import digits_of, interval, names, number, percent, plural, probability, signed
 from karat.report.build._parts import inputs_of, notes_of
-from karat.report.decisions import better, ranked_means
 from karat.report.document import (
     Block,
     Cell,
@@ -23,6 +22,7 @@ from karat.report.document import (
     bullets,
     text_columns,
 )
+from karat.results.decisions import best_means, better, ranked_means
 
 if TYPE_CHECKING:
     from karat.results.comparison import ComparedMeasure, ComparedPair, Comparison, Flip, Pair, SlicePair
@@ -42,7 +42,7 @@ NO_INTERVAL = (
     "amount on all of them."
 )
 LETTERS = "abcdefghijklmnopqrstuvwxyz"
-PAIRS, FLIPS, SLICES = 10, 6, 6  # rows shown in brief
+PAIRS, FLIPS, SLICES = 5, 6, 6  # rows shown in brief
 MOST = 2_000  # rows of a table, however much is asked for
 RECORD = Column("wins/ties/losses", "count", hint="questions on which b is better, the same, worse")
 IS_SIGNIFICANT = Column("significant", pick=True, detail=Detail.PAGE)
@@ -79,7 +79,10 @@ def document(comparison: Comparison, *, charts: bool = False) -> Document:
     flips = Detail.BRIEF if len(systems) == 2 else Detail.FULL
     blocks += [Heading("Questions that flipped", anchor="flips", menu="Flips", detail=flips), _flips(comparison, flips)]
     blocks += [Heading("Slices", anchor="slices", menu="Slices"), _slices(comparison)]
-    blocks += [Heading("Methods", anchor="methods", menu="Methods"), Text(method(comparison))]
+    blocks += [
+        Heading("Methods", anchor="methods", menu="Methods"),
+        Text(method(comparison)),
+    ]
     counted = "A question counts for a pair where both systems have a value; failed and undefined scores have none."
     return Document(title, [*blocks, Text(counted, detail=Detail.FULL), inputs_of(comparison.taken)])
 
@@ -88,7 +91,7 @@ def means(comparison: Comparison) -> Table:
     """Systems by row, measures by column, with marks of significance."""
     letters, marks = _letters(comparison), _marks(comparison)
     by = {(mean.system, mean.measure): mean for mean in comparison.means}
-    best = {m.name: ranked_means(comparison, m)[:1] for m in comparison.measures if m.direction != "none"}
+    best = {(one.system, m.name) for m in comparison.measures for one in best_means(comparison, m)}
     lettered = comparison.baseline is None
     rows: list[list[Cell]] = []
     for system in comparison.systems:
@@ -98,7 +101,7 @@ def means(comparison: Comparison) -> Table:
             row.append(
                 Value(
                     mean.mean, mean.low, mean.high, mark=f" {mark}" if mark else "",
-                    best=any(one.system == system for one in best.get(measure.name, ())),
+                    best=(system, measure.name) in best,
                     note="" if mean.over is None else f"({100 * mean.over:+.1f}%)",
                 )
             )  # fmt: skip
@@ -213,10 +216,12 @@ def _flips(comparison: Comparison, detail: Detail) -> Table:
     rows: list[list[Cell]] = []
     for pair in comparison.pairs:
         sides: list[tuple[Sequence[Flip], str, str]] = [(pair.better, pair.b, pair.a), (pair.worse, pair.a, pair.b)]
-        for flips, won, lost in sides:
+        for flips, winner, loser in sides:
             for flip in flips:
-                first, second = (flip.b, flip.a) if won == pair.b else (flip.a, flip.b)
-                rows.append([flip.question, flip.text, pair.measure, won, lost, number(first, 3), number(second, 3)])
+                first, second = (flip.b, flip.a) if winner == pair.b else (flip.a, flip.b)
+                rows.append(
+                    [flip.question, flip.text, pair.measure, winner, loser, number(first, 3), number(second, 3)]
+                )
     left = sum(pair.wins + pair.losses for pair in comparison.pairs) - min(len(rows), MOST)
     note = [f"{left:,} more flipped and are not listed."] if left > 0 else []
     return Table("", columns, rows[:MOST], most=FLIPS, footnotes=note, detail=detail)
@@ -293,12 +298,12 @@ def _pair_sentence(comparison: Comparison, pair: ComparedPair) -> str:
 
 def _against(comparison: Comparison, measure: ComparedMeasure) -> str:
     pairs = [pair for pair in comparison.pairs if pair.measure == measure.name]
-    won = [pair.b for pair in pairs if better(comparison, pair) == pair.b]
-    lost = [pair.b for pair in pairs if better(comparison, pair) == pair.a]
-    rest = len(pairs) - len(won) - len(lost)
+    winners = [pair.b for pair in pairs if better(comparison, pair) == pair.b]
+    losers = [pair.b for pair in pairs if better(comparison, pair) == pair.a]
+    rest = len(pairs) - len(winners) - len(losers)
     return (
-        f"By {measure.name}, {_counted(won)} significantly better than {comparison.baseline}, {_counted(lost)} worse, "
-        f"and {rest:,} not significantly different from it."
+        f"By {measure.name}, {_counted(winners)} significantly better than {comparison.baseline}, "
+        f"{_counted(losers)} worse, and {rest:,} not significantly different from it."
     )
 
 
@@ -307,15 +312,19 @@ def _counted(systems: Sequence[str]) -> str:
 
 
 def _leading(comparison: Comparison, measure: ComparedMeasure) -> Iterator[str]:
-    ranked = ranked_means(comparison, measure)
-    if measure.direction == "none" or not ranked:
+    leading = best_means(comparison, measure)
+    if not leading:
         return
-    best = ranked[0]
+    best, *ties = leading
     pairs = [p for p in comparison.pairs if p.measure == measure.name and best.system in (p.a, p.b)]
     beaten = [p for p in pairs if better(comparison, p) == best.system]
     equal = [p.b if p.a == best.system else p.a for p in pairs if p not in beaten]
     mean = number(best.mean, min(3, digits_of(best.low, best.high)))
-    top = f"By {measure.name}, {best.system} has the best mean, {mean}"
+    if len(ties) == len(pairs):
+        yield f"By {measure.name}, all {len(leading):,} systems have the same mean, {mean}."
+        return
+    stands = f"ties with {names([one.system for one in ties])} for" if ties else "has"
+    top = f"By {measure.name}, {best.system} {stands} the best mean, {mean}"
     if not equal:
         yield f"{top}, significantly better than all {len(pairs):,} others."
     elif not beaten:

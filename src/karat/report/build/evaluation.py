@@ -5,13 +5,11 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from typing import TYPE_CHECKING
 
-from karat.core.text.words import NONE, names, number, percent
+from karat.core.text.words import NONE, estimate, figure, names, number, percent
 from karat.report.answers import Answers
 from karat.report.build._parts import input_items, notes_of, value_of
 from karat.report.build.answers import counted, refusals, worst_items
-from karat.report.build.choice import leader
 from karat.report.build.spread import spread
-from karat.report.decisions import headlines, is_out_of_reach
 from karat.report.document import (
     Block,
     Cell,
@@ -25,9 +23,9 @@ from karat.report.document import (
     Text,
     bullets,
     facts,
-    figure,
 )
 from karat.report.lookups import EvaluationView
+from karat.results.decisions import Marks, headlines, is_out_of_reach
 from karat.results.evaluation import Usage
 
 if TYPE_CHECKING:
@@ -38,6 +36,7 @@ COLUMNS = 5  # systems as columns; more stand as rows
 VERDICTS = 4  # lines in brief
 MEASURES = 6  # columns in brief
 ROWS = 12  # so few are all shown in brief
+COUNTS = 2  # lines on n in brief, after the first
 SHARES = 8  # systems or matchers in a line
 QUIET, FULL = Detail.QUIET, Detail.FULL
 
@@ -70,58 +69,72 @@ def document(evaluation: Evaluation) -> Document:
 
 def leaders(view: EvaluationView) -> list[str]:
     """A sentence per headline measure on who leads, where several systems are compared."""
-    sentences = []
-    for head in headlines(view.measures, view.evaluation.dialect):
-        marks = view.marks(head)
-        sentences.append(leader(head, view.row(head), marks.best, marks.near))
-    return [line for line in sentences if line is not None]
+    heads = headlines(view.measures, view.evaluation.dialect)
+    return [line for head in heads if (line := leader(head, view.row(head), view.marks(head))) is not None]
+
+
+def leader(head: Measure, row: Sequence[Summary], marks: Marks) -> str | None:
+    """Which system leads in a measure, and whose intervals overlap with its own."""
+    leading = [s.system for s in row if s.system in marks.best]
+    close = [s.system for s in row if s.system in marks.near]
+    if not leading:
+        return None
+    first = next(s for s in row if s.system in marks.best)
+    how = "highest" if head.spec.direction == "higher" else "lowest"
+    note = f" ({first.note})" if first.note else ""
+    mean = estimate(first.mean, first.low, first.high, unit=head.spec.unit)
+    stands = f"{how} {head.name}: {', '.join(leading)}, {mean}{note}"
+    if len(leading) == len(row):
+        return f"{stands}; all systems tie."
+    overlap = f"its interval overlaps that of {', '.join(close)}" if close else "no other interval overlaps"
+    return f"{stands}; {overlap}."
 
 
 def means(view: EvaluationView) -> Table:
     """The table of means: systems by column while they are few, the main measures first."""
-    key = view.key_measures
-    measures = [*key, *(m for m in view.measures if m not in key)]
+    measures = view.ordered_measures
     if len(view.systems) == 1:
         return _one_system(view, measures)
     if len(view.systems) > COLUMNS:
         return by_system(view, measures, view.systems)
-    rows = [[m.name, *(value_of(view, s, m, std=True) for s in view.systems)] for m in measures]
-    columns = [Column("measure"), *(Column(s, "value") for s in view.systems)]
-    return Table(
-        _caption(view), columns, rows, most=_brief(len(rows), len(key)), footnotes=legend(view, std=True), detail=QUIET
-    )
+    rows = [[m.name, *(value_of(view, s, m, std=True) for s in view.systems), *_ceiling(view, m)] for m in measures]
+    columns = [Column("measure"), *(Column(s, "value") for s in view.systems), *_ceiling_column(view)]
+    most, notes = _brief(len(rows), len(view.key_measures)), legend(view, std=True)
+    return Table(_caption(view), columns, rows, most=most, footnotes=notes, detail=QUIET)
 
 
 def _one_system(view: EvaluationView, measures: Sequence[Measure]) -> Table:
     """A row per measure with its spread, and its band where it has one."""
     system = view.systems[0]
-    summaries = [(m, s) for m in measures if (s := view.summary(system, m)) is not None]
-    columns = [Column("measure"), Column(system, "value"), Column("±std", "score")]
+    columns = [Column("measure"), Column(system, "value"), *_ceiling_column(view), Column("±std", "score")]
     columns += [Column(title, "score", detail=FULL) for title in ("25%", "50%", "75%")]
-    optional: dict[str, list[str | None]] = {
-        "worst to best": [_reached(m, s) for m, s in summaries],
-        "band": [s.band for _, s in summaries],
-        "meaning": [s.meaning for _, s in summaries],
-    }
-    shown = [title for title, values in optional.items() if any(values)]
-    columns += [Column(title, detail=FULL if title == "meaning" else QUIET) for title in shown]
+    columns += [Column("worst to best", optional=True), Column("band", optional=True)]
+    columns += [Column("meaning", optional=True, detail=FULL)]
     rows: list[list[Cell]] = []
-    for place, (measure, s) in enumerate(summaries):
-        spreads = [figure(v, measure.spec.unit, 3) for v in (s.std, s.q25, s.q50, s.q75)]
-        row: list[Cell] = [measure.name, value_of(view, system, measure), *spreads]
-        rows.append([*row, *(optional[title][place] or "" for title in shown)])
+    for measure in measures:
+        s, unit = view.summary(system, measure), measure.spec.unit
+        if s is not None:
+            row: list[Cell] = [measure.name, value_of(view, system, measure), *_ceiling(view, measure)]
+            row += [figure(v, unit, 3) for v in (s.std, s.q25, s.q50, s.q75)]
+            reached = f"{figure(s.worst, unit, 3)} to {figure(s.best, unit, 3)}" if s.n_failed else ""
+            rows.append([*row, reached, s.band or "", s.meaning or ""])
     count = len([m for m in view.key_measures if view.summary(system, m) is not None])
     return Table(_caption(view), columns, rows, most=_brief(len(rows), count), footnotes=legend(view), detail=QUIET)
+
+
+def _ceiling_column(view: EvaluationView) -> list[Column]:
+    hint = "the highest mean that any ranking could reach with this gold"
+    return [Column("ceiling", "score", hint=hint)] if view.evaluation.ceilings else []
+
+
+def _ceiling(view: EvaluationView, measure: Measure) -> list[Cell]:
+    ceilings = view.evaluation.ceilings
+    return [number(ceilings[measure.name], 3) if measure.name in ceilings else ""] if ceilings else []
 
 
 def _brief(rows: int, main: int) -> int | None:
     """How many rows stand in brief: all while they are few, else those of the main measures."""
     return main if rows > ROWS else None
-
-
-def _reached(measure: Measure, s: Summary) -> str:
-    unit = measure.spec.unit
-    return f"{figure(s.worst, unit, 3)} to {figure(s.best, unit, 3)}" if s.n_failed else ""
 
 
 def by_system(
@@ -160,6 +173,8 @@ def legend(view: EvaluationView, *, std: bool = False) -> list[str]:
         lines.append("*: best mean of its measure (all that tie).")
     if any(m.near for m in every):
         lines.append("~: its interval overlaps that of the best.")
+    if view.evaluation.ceilings and (std or len(view.systems) == 1):
+        lines.append("ceiling: the highest mean that any ranking could reach with this gold.")
     return lines
 
 
@@ -179,9 +194,8 @@ def reach(view: EvaluationView) -> Iterator[Block]:
     ]
     columns = [Column("measure", pick=True), Column("system"), Column("failed", "count")]
     columns += [Column("lowest mean", "score"), Column("highest mean", "score")]
-    yield Table(
-        "Means if every failed row scored the worst, or the best, there is", columns, rows, most=len(view.systems)
-    )
+    caption = "Means if every failed row scored the worst, or the best, there is"
+    yield Table(caption, columns, rows, most=len(view.systems), detail=FULL)
 
 
 def bands(view: EvaluationView) -> Iterator[Block]:
@@ -220,11 +234,9 @@ def targets(evaluation: Evaluation) -> Iterator[Block]:
 
 def slice_table(view: EvaluationView, name: str) -> Table:
     """A slice: rows by measure and value with a column per system, or by measure and system with one per value."""
-    values, key = view.slices[name], view.key_measures
-    measures = [*key, *(m for m in view.measures if m not in key)]
-    wide = len(view.systems) > COLUMNS
+    values, wide = view.slices[name], len(view.systems) > COLUMNS
     rows: list[list[Cell]] = []
-    for measure in measures:
+    for measure in view.ordered_measures:
         cells = {(s, v): value_of(view, s, measure, name, v) for s in view.systems for v in values}
         if wide:
             rows += [[measure.name, system, *(cells[system, v] for v in values)] for system in view.systems]
@@ -263,11 +275,11 @@ def about(view: EvaluationView) -> Iterator[ListItem]:
         yield ListItem("dialect", evaluation.dialect)
     if evaluation.matching is not None:
         matching = evaluation.matching
-        found, *others = list(_matching(matching)) or [""]
+        shares, *others = list(_matching(matching)) or [""]
         text = f"{matching.matcher} ({matching.unit}): {matching.why}"
-        yield ListItem("match", text, (found,) if found else (), more=(found, *others))
+        yield ListItem("match", text, more=tuple(filter(None, (shares, *others))))
     first, *others = _counts(view) or ["no measure was computed"]
-    yield ListItem("scored", first, tuple(others))
+    yield ListItem("scored", first, tuple(others) if len(others) <= COUNTS else (), more=tuple(others))
 
 
 def _matching(matching: Matching) -> Iterator[str]:

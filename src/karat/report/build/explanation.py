@@ -23,8 +23,8 @@ def hits_document(hits: Sequence[tuple[float, Chunk]], notes: Sequence[str] = ()
         text = " ".join(chunk.text.split()) if full else excerpt(chunk.text, _FOUND)
         under = (chunk.title, text) if chunk.title else (text,)
         items.append(ListItem(f"{rank}.", f"{clean(chunk.id, 80)}  {score:.4f}  {place_of(chunk)}".rstrip(), under))
-    found: Block = Listing(items) if items else Text("Nothing found: no chunk shares a term with the query.")
-    return Document("Hits", [*map(Text, notes), found])
+    block: Block = Listing(items) if items else Text("Nothing found: no chunk shares a term with the query.")
+    return Document("Hits", [*map(Text, notes), block])
 
 
 def place_of(chunk: Chunk) -> str:
@@ -88,8 +88,8 @@ def _leg(hits: Sequence[LegHit]) -> Table:
 
 
 def _part(part: EngineContribution) -> str:
-    found = "not found" if part.rank is None else f"{part.rank}. {part.score:.4f}"
-    return f"{found} → {part.normalised:.4f} → {part.contribution:.4f}"
+    place = "not found" if part.rank is None else f"{part.rank}. {part.score:.4f}"
+    return f"{place} → {part.normalised:.4f} → {part.contribution:.4f}"
 
 
 def _hit(hit: JudgedHit) -> ListItem:
@@ -114,8 +114,8 @@ def _unit(e: Explanation, unit: GoldUnitTrace) -> ListItem:
     where = ", ".join(f"{name} {'not found' if rank is None else f'rank {rank}'}" for name, rank in unit.ranks)
     result = f"rank {unit.rank} in the result" if unit.rank is not None else "not in the result"
     why = f"; {unit.why}" if unit.why else ""
-    held = f"held by {plural(unit.chunks, 'chunk')}"
-    return ListItem(mark, f"{clean(unit.label, 120)}{grade}: {held}; {result} ({where}){why}")
+    chunks = f"held by {plural(unit.chunks, 'chunk')}"
+    return ListItem(mark, f"{clean(unit.label, 120)}{grade}: {chunks}; {result} ({where}){why}")
 
 
 def _measured(value: float | None, reason: str | None) -> str:

@@ -50,7 +50,7 @@ def document(gate: Gate, *, broken_only: bool = False) -> Document:
             bullets(gate.incomplete, "!", detail=QUIET),
             Heading("Guards that fired on the run", depth=3, detail=QUIET),
             bullets(guards, "!", detail=QUIET),
-            *([Text("What is as it should be is let through by --allow GUARD.", detail=QUIET)] if guards else []),
+            *([Text("--allow GUARD accepts a warning that is expected.", detail=QUIET)] if guards else []),
         ],
     )
 
@@ -87,9 +87,9 @@ def sentence(gate: Gate) -> str:
         parts += [f"{plural(len(gate.guards), 'guard')} fired"] if gate.guards else []
         return f"The gate fails: {' and '.join(parts)}."
     if not gate.verdicts:
-        return "The gate cannot tell: there is nothing to hold the rules against."
+        return "The gate cannot tell: there is nothing to check the rules on."
     unknown = len(gate.of("unknown"))
-    counted = f"{unknown:,} {rules} cannot be told" if unknown else f"{passed:,} {rules} kept"
+    counted = f"{unknown:,} {rules} cannot be decided" if unknown else f"{passed:,} {rules} kept"
     return f"The gate cannot tell, because the run is incomplete: {counted}."
 
 

@@ -31,67 +31,66 @@ _NOT_DRAWN = "not_drawn"
 
 
 def document(
-    made: Generated, chunks: Chunks, testset: TestSet, *, spent: str | None = None, output: str | None = None
+    generated: Generated, chunks: Chunks, testset: TestSet, *, spent: str | None = None, output: str | None = None
 ) -> Document:
     """What came of making a test set; `spent` is what the model took, `output` where the questions are."""
-    reasons = Counter(one.kind for one in made.rejected)
-    rows = [(kind, made.wanted[kind], count, reasons[kind]) for kind, count in accepted(made).items()]
+    reasons = Counter(one.kind for one in generated.rejected)
+    rows = [(kind, generated.wanted[kind], count, reasons[kind]) for kind, count in accepted(generated).items()]
     quiet = Detail.QUIET
     return Document(
         "Generated test set",
         [
-            facts(_facts(made, testset, spent, output), detail=quiet),
+            facts(_facts(generated, testset, spent, output), detail=quiet),
             Heading("Questions by kind", detail=quiet),
             Table("", [Column("kind"), *count_columns("wanted", "accepted", "rejected")], rows, detail=quiet),
-            Heading(f"Rejected drafts: {len(made.rejected):,}", detail=quiet),
-            facts(((reason, f"{count:,}") for reason, count in rejected(made).items()), detail=quiet),
-            Listing([_rejected(one, chunks) for one in made.rejected], detail=Detail.FULL),
+            Heading(f"Rejected drafts: {len(generated.rejected):,}", detail=quiet),
+            facts(((reason, f"{count:,}") for reason, count in rejected(generated).items()), detail=quiet),
+            Listing([_rejected(one, chunks) for one in generated.rejected], detail=Detail.FULL),
             Heading("Sample"),
-            *_sample(made, chunks),
+            *_sample(generated, chunks),
             Heading("Questions"),
-            Listing([ListItem(one.id, one.text) for one in _spread(made)], most=_kinds(made)),
+            Listing([ListItem(one.id, one.text) for one in _spread(generated)], most=_kinds(generated)),
             Heading("Worth knowing", detail=quiet),
-            *(Text(note, detail=quiet) for note in made.notes),
+            *(Text(note, detail=quiet) for note in generated.notes),
         ],
     )
 
 
-def accepted(made: Generated) -> dict[str, int]:
+def accepted(generated: Generated) -> dict[str, int]:
     """New questions of each kind that was wanted."""
-    count = Counter(one.kind for one in made.questions)
-    return {kind: count[kind] for kind in made.wanted}
+    count = Counter(one.kind for one in generated.questions)
+    return {kind: count[kind] for kind in generated.wanted}
 
 
-def rejected(made: Generated) -> dict[str, int]:
+def rejected(generated: Generated) -> dict[str, int]:
     """Drafts rejected by each reason, the commonest first."""
-    return dict(sorted(Counter(one.reason for one in made.rejected).items(), key=lambda pair: (-pair[1], pair[0])))
+    return dict(sorted(Counter(one.reason for one in generated.rejected).items(), key=lambda pair: (-pair[1], pair[0])))
 
 
-def tried(made: Generated) -> int:
+def tried(generated: Generated) -> int:
     """Drafts that were tried: each is a question now, or rejected."""
-    return len(made.questions) + len(made.rejected)
+    return len(generated.questions) + len(generated.rejected)
 
 
-def verdict(made: Generated) -> str:
+def verdict(generated: Generated) -> str:
     """One sentence: how many questions there are of those wanted."""
-    drafts = f"{tried(made):,} draft{' was' if tried(made) == 1 else 's were'} tried"
-    if made.questions:
-        return f"{plural(len(made.questions), 'question')} of {sum(made.wanted.values()):,} wanted: {drafts}."
-    return (
-        f"no question was made: {f'{drafts}, and none passed' if made.rejected else 'no chunk is left to ask about'}."
-    )
+    drafts = f"{tried(generated):,} draft{' was' if tried(generated) == 1 else 's were'} tried"
+    if generated.questions:
+        return f"{plural(len(generated.questions), 'question')} of {sum(generated.wanted.values()):,} wanted: {drafts}."
+    why = f"{drafts}, and none passed" if generated.rejected else "no chunk is left to ask about"
+    return f"no question was made: {why}."
 
 
-def _facts(made: Generated, testset: TestSet, spent: str | None, output: str | None) -> Iterator[tuple[str, str]]:
-    yield "made", verdict(made)
+def _facts(generated: Generated, testset: TestSet, spent: str | None, output: str | None) -> Iterator[tuple[str, str]]:
+    yield "made", verdict(generated)
     if output is not None:
         yield "test set", f"{output}: {plural(len(testset), 'question')}, digest {testset.digest[:12]}"
     if spent is not None:
         yield "model", spent
 
 
-def _sample(made: Generated, chunks: Chunks) -> Iterator[Block]:
-    sampled = made.sampled
+def _sample(generated: Generated, chunks: Chunks) -> Iterator[Block]:
+    sampled = generated.sampled
     docs = len({chunks[row].doc for row in sampled.rows})
     whole = len({chunk.doc for chunk in chunks})
     drawn = f"{len(sampled.rows):,} of {len(chunks):,} chunks, from {docs:,} of {whole:,} documents"
@@ -109,11 +108,11 @@ def _rejected(one: Rejected, chunks: Chunks) -> ListItem:
     return ListItem(f"{one.kind} {one.reason}", f"{about}:{asked} {one.detail}")
 
 
-def _spread(made: Generated) -> list[Question]:
+def _spread(generated: Generated) -> list[Question]:
     """The first question of each kind, then all others."""
-    first = list({one.kind: one for one in reversed(made.questions)}.values())[::-1]
-    return [*first, *(one for one in made.questions if one not in first)]
+    first = list({one.kind: one for one in reversed(generated.questions)}.values())[::-1]
+    return [*first, *(one for one in generated.questions if one not in first)]
 
 
-def _kinds(made: Generated) -> int:
-    return min(len({one.kind for one in made.questions}), 2 * _FEW)
+def _kinds(generated: Generated) -> int:
+    return min(len({one.kind for one in generated.questions}), 2 * _FEW)

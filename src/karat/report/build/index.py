@@ -6,6 +6,7 @@ from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
+from karat.core.text.words import plural
 from karat.report.document import Block, Detail, Document, Heading, Listing, ListItem, facts
 
 _FEW = 12  # problems named unless all are asked for
@@ -14,12 +15,12 @@ _FEW = 12  # problems named unless all are asked for
 def document(about: Mapping[str, Any], place: str, default: str) -> Document:
     """What `index.json` says of an index; `default` is what it is searched by unless told otherwise."""
     problems = about["problems"]
-    lost, noted = [p for p in problems if p["fatal"]], [p for p in problems if not p["fatal"]]
+    fatal, noted = [p for p in problems if p["fatal"]], [p for p in problems if not p["fatal"]]
     return Document(
         place,
         [
             facts(_facts(about, place, default)),
-            *_problems("Could not be read or built", lost, Detail.QUIET),
+            *_problems("Could not be read or built", fatal, Detail.QUIET),
             *_problems("Worth knowing", noted, Detail.BRIEF),
         ],
     )
@@ -31,7 +32,7 @@ def _facts(about: Mapping[str, Any], place: str, default: str) -> Iterator[tuple
     for taken in about["taken"]:
         formats[taken["format"]] += taken["docs"]
     read = ", ".join(f"{count:,} {name}" for name, count in formats.most_common())
-    pages = f", {corpus['pages']:,} pages" if corpus["pages"] else ""
+    pages = f", {plural(corpus['pages'], 'page')}" if corpus["pages"] else ""
     yield "documents", f"{corpus['docs']:,} ({read}){pages}"
     mean = corpus["tokens"] / max(corpus["chunks"], 1)
     yield "chunks", f"{corpus['chunks']:,} by {settings['chunk']}, {mean:.0f} tokens on average"

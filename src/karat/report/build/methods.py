@@ -77,5 +77,5 @@ def _measure(family: list[Measure]) -> ListItem:
     known = measure_facts(family[0])
     better = {"higher": "higher is better", "lower": "lower is better", "neither": "neither end is better"}
     notes = [part for part in known["notes"].split("\n\n") if part and not part.lstrip().startswith(">>>")]
-    said = f"{known['what']} Range {known['range']}, {better[known['better']]}."
-    return ListItem(", ".join(m.name for m in family), said, tuple(notes))
+    words = f"{known['what']} Range {known['range']}, {better[known['better']]}."
+    return ListItem(", ".join(m.name for m in family), words, tuple(notes))

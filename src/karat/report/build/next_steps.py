@@ -3,31 +3,26 @@
 from __future__ import annotations
 
 import shlex
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from karat.core.text.words import not_different
-from karat.report.decisions import main_failure
 from karat.report.labels import LABELS
+from karat.results.decisions import main_failure
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
-
     from karat.results.study import FailureCount, Study
 
-_SETTINGS = ("engine", "legs", "fusion", "alpha", "normalise", "rrf_k", "depth", "rewrite")
 _MATCHING = {"match": None, "pages": "physical", "page_offset": 0}
 
 
-def next_steps(study: Study) -> list[str]:
-    """What to do next, most useful first."""
+def next_steps(study: Study, place: str = "") -> list[str]:
+    """What to do next, most useful first; `place` is the folder of the run."""
     steps = []
     failure = main_failure(study)
     if failure is not None:
         steps.append(f"{LABELS[failure.label].step}. {LABELS[failure.label].next}")
-    if failure is not None and failure.measure and failure.questions:
-        steps.append(f"See what was said, and from which contexts: question {failure.questions[0]} in report.html.")
-    elif failure is not None and failure.questions:
-        command = _command(study, failure)
+    if failure is not None and failure.questions:
+        command = _command(study, failure, place)
         steps.append(f"See why: {command or f'question {failure.questions[0]} in report.html.'}")
     choice = study.choice
     if choice is not None and len(choice.equals) > len(choice.beaten):
@@ -48,43 +43,23 @@ def _is_highest(study: Study) -> bool:
     return False
 
 
-def _command(study: Study, failure: FailureCount) -> str | None:
-    """The command that shows a failed question, or all gold that is not there, with the paths of the run.
-
-    None where no command shows it: the run has several indexes, or its system is not searched by karat alone.
-    """
+def _command(study: Study, failure: FailureCount, place: str) -> str | None:
+    """The command that shows a failed question, or all gold that is not there; None where the run is in no folder."""
+    if failure.label not in ("gold_not_in_corpus", "gold_not_indexed"):
+        question = failure.questions[0]
+        words = ["karat", "show", place, *(["--"] if question.startswith("-") else []), question]
+        return shlex.join(words) if place else None
     inputs, spec = study.manifest.get("inputs", {}), study.manifest.get("spec", {})
     indexes, testset = inputs.get("indexes", ()), inputs.get("testset", {}).get("file")
-    settings = next((one.settings for one in study.configurations if one.name == failure.system), {})
     if testset is None or len(indexes) != 1:
         return None
     words = [testset, indexes[0]["path"]]
     if any(word.startswith("-") for word in words):  # no path: an option that a stored run would have typed
         return None
-    if failure.label in ("gold_not_in_corpus", "gold_not_indexed"):
-        words = ["karat", "check", *words]
-    elif _is_explained(settings):
-        words = ["karat", "explain", *words, "--question", failure.questions[0], "-k", str(study.k)]
-        for name in _SETTINGS:
-            if settings.get(name) is not None and (name != "alpha" or settings.get("fusion") == "weighted"):
-                value = settings[name]
-                words += [f"--{name.replace('_', '-')}", value if isinstance(value, str) else _plain(value)]
-    else:
-        return None
+    words = ["karat", "testset", "check", *words]
     for name, usual in _MATCHING.items():
         if spec.get(name, usual) not in (usual, None):
             words += [f"--{name.replace('_', '-')}", str(spec[name])]
     for column, field in (spec.get("map") or {}).items():
         words += ["--map", f"{column}={field}"]
     return shlex.join(words)
-
-
-def _plain(value: float | Sequence[str]) -> str:
-    return f"{value:g}" if isinstance(value, int | float) else ",".join(value)
-
-
-def _is_explained(settings: Mapping[str, Any]) -> bool:
-    """Whether karat itself searches so: not in another tool's store, without a model or a file to rewrite by."""
-    engines = [settings.get("engine") or "", *(settings.get("legs") or ())]
-    changed = settings.get("rerank") or set(settings.get("rewrite") or ()) - {"spell"}
-    return bool(engines[0]) and not any(":" in engine for engine in engines) and not changed

@@ -26,10 +26,11 @@ def blocks(view: StudyView, place: str) -> Iterator[Block]:
     known = [("test set", testset.name), ("its digest", f"`{testset.digest}`")]
     known += [("its version", testset.version)] if testset.version is not None else []
     yield facts(known, detail=FULL)
-    files = [ListItem("files", place), ListItem("open", str(Path(place) / "report.html"))] if place else []
-    page = bool(place) and (Path(place) / "report.html").is_file()
     size = f"{plural(len(view.systems), 'system')} over {plural(len(testset), 'question')}"
-    items = [*input_items(evaluation.taken), ListItem("compared", size), *about(view), *files[: None if page else 1]]
+    items = [*input_items(evaluation.taken), ListItem("compared", size), *about(view)]
+    page = Path(place) / "report.html"
+    if place:
+        items.append(ListItem("report", str(page)) if page.is_file() else ListItem("files", place))
     yield Listing(items)
     settings = list(dict.fromkeys(name for c in study.configurations for name in c.settings))
     columns = [Column("system"), *map(Column, settings), Column("description"), Column("use case")]

@@ -1,4 +1,4 @@
-"""Runs, baselines and versions of test sets: what is stored, in a table or a few lines."""
+"""Runs and versions of test sets: what is stored, in a table or a few lines."""
 
 from __future__ import annotations
 
@@ -12,38 +12,51 @@ from karat.report.document import Cell, Column, Document, Table, Text, count_col
 if TYPE_CHECKING:
     from _typeshed import DataclassInstance
 
-    from karat.results.gating import Baseline
-
 
 def runs_document(runs: Sequence[Mapping[str, Any]], place: str, *, most: int = 20) -> Document:
-    """The latest runs, the last one last; `most` 0 shows all."""
+    """The latest runs, the last one last; `most` 0 shows all. Each has its change against the run before it."""
     if not runs:
-        return Document("Runs", [Text(f"There are no runs in {place}. Make one with `karat run`.")])
-    shown = runs[-most:] if most else runs
-    hidden = len(runs) - len(shown)
+        return Document("Runs", [Text(f"There are no runs in {place}. Make one with `karat run` or `karat demo`.")])
+    rows = [[*_run(run), change] for run, change in zip(runs, _changes(runs), strict=True)]
+    shown = rows[-most:] if most else rows
+    hidden = len(rows) - len(shown)
     columns = [*text_columns("run", "status"), *count_columns("systems", "questions")]
-    columns += [Column("best"), Column("mean", "score")]
+    columns += [Column("best"), Column("mean", "score"), Column("change", "difference")]
     earlier = [Text(f"{plural(hidden, 'earlier run')} not shown: -n 0 shows all.")] if hidden else []
-    return Document("Runs", [*earlier, Table("", columns, [_run(run) for run in shown])])
+    compared = any(row[-1] is not None and row[-1] != "" for row in shown)
+    said = [Text("change: of the mean, against the run before on the same test set, by the same measure.")]
+    return Document("Runs", [*earlier, Table("", columns, shown), *(said if compared else [])])
+
+
+def _summary(run: Mapping[str, Any]) -> Mapping[str, Any]:
+    """What a manifest says its run found; it may be damaged."""
+    return summary if isinstance(summary := run.get("summary"), Mapping) else {}
 
 
 def _run(run: Mapping[str, Any]) -> list[Cell]:
-    """A row of what a manifest says, which may be damaged."""
-    summary = found if isinstance(found := run.get("summary"), Mapping) else {}
+    """A row of what a manifest says."""
+    summary = _summary(run)
     best = f"{summary.get('best', '')} by {summary.get('main', '')}" if summary.get("best") else ""
     mean = summary.get("mean")
     sizes = [str(summary.get(name, "")) for name in ("systems", "questions")]
     return [str(run["run"]), str(run.get("status", "?")), *sizes, best, mean if isinstance(mean, float) else ""]
 
 
-def baselines_document(baselines: Sequence[tuple[Baseline, str]], place: str) -> Document:
-    """Baselines, each with what there is to say of its run."""
-    if not baselines:
-        return Document(
-            "Baselines", [Text(f"There are no baselines in {place}. Set one: `karat baseline set main RUN`.")]
-        )
-    rows = [(one.name, one.run, one.system or "", one.testset[:12], one.set_at, problem) for one, problem in baselines]
-    return Document("Baselines", [Table("", text_columns("baseline", "run", "system", "test set", "set", ""), rows)])
+def _changes(runs: Sequence[Mapping[str, Any]]) -> list[Cell]:
+    """How far each run's mean is from that of the run before on the same test set, by the same measure."""
+    last: dict[tuple[str, str], float] = {}
+    changes: list[Cell] = []
+    for run in runs:
+        inputs, summary = run.get("inputs"), _summary(run)
+        testset = inputs.get("testset") if isinstance(inputs, Mapping) else None
+        digest = testset.get("digest") if isinstance(testset, Mapping) else None
+        mean, key = summary.get("mean"), (str(digest), str(summary.get("main")))
+        if digest is None or not isinstance(mean, float):
+            changes.append("")
+            continue
+        changes.append(mean - last[key] if key in last else "")
+        last[key] = mean
+    return changes
 
 
 def frozen_document(frozen: DataclassInstance, path: str, note: str, *, stood: bool) -> Document:

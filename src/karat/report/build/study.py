@@ -8,15 +8,14 @@ from dataclasses import replace
 from functools import partial
 from typing import TYPE_CHECKING, Any
 
-from karat.core.text.words import NONE, NOT_DIFFERENT, amount, digits_of, estimate, names, number, plural, probability
+from karat.core.text.words import NONE, NOT_DIFFERENT, amount, estimate, names, number, plural, probability
 from karat.report.build import methods, provenance
-from karat.report.build._parts import notes_of
+from karat.report.build._parts import ALPHA, notes_of, share_of
 from karat.report.build.answers import answer_blocks
 from karat.report.build.comparison import IS_SIGNIFICANT, NO_INTERVAL, RECORD, difference, record
 from karat.report.build.evaluation import by_system, leaders, reach, slice_table, targets, usage
 from karat.report.build.next_steps import next_steps
 from karat.report.build.sweep import best_by_kind
-from karat.report.decisions import has_no_gain
 from karat.report.document import (
     Block,
     Card,
@@ -39,17 +38,17 @@ from karat.report.document import (
 )
 from karat.report.labels import LABELS, gained
 from karat.report.lookups import StudyView
+from karat.results.decisions import has_no_gain
 from karat.results.evaluation import SIGNIFICANT
 
 if TYPE_CHECKING:
     from karat.results.study import Choice, FailureCount, Study
 
 ROWS = 8  # systems in brief
-KINDS = 5
+SENTENCES = 2  # on the choice, after the first
 MEASURES = 6  # columns before all are asked for
 PAIRS = 1_500
 HARDEST = 5
-ALPHA = "weight of the dense engine: 1 is dense alone, 0 is words alone"
 QUIET, FULL, PAGE = Detail.QUIET, Detail.FULL, Detail.PAGE
 
 
@@ -60,7 +59,7 @@ def document(study: Study, place: str = "", charts: Mapping[str, Mapping[str, An
         study.name,
         [
             *_summary(view),
-            *_next(view),
+            *_next(view, place),
             *notes_of(study.evaluation.notes, anchor="warnings"),
             *_scores(view),
             *_pairs(view),
@@ -87,10 +86,10 @@ def _summary(view: StudyView) -> Iterator[Block]:
         yield Text(choice.sentences[0], "headline", detail=QUIET)
     yield Cards(list(_cards(view)))
     if choice is not None:
-        yield bullets(choice.sentences[1:], folded="The choice in words", detail=QUIET)
+        yield bullets(choice.sentences[1:], folded="The choice in words", most=SENTENCES, detail=QUIET)
         yield _standing(view, choice)
         kinds = best_by_kind(choice, view.measure_named.get(choice.best.measure), view.study.configurations)
-        yield replace(kinds, most=KINDS)
+        yield kinds
 
 
 def _cards(view: StudyView) -> Iterator[Card]:
@@ -106,7 +105,7 @@ def _cards(view: StudyView) -> Iterator[Card]:
         over = f"{best.system} over {plural(best.n, 'question')}, with its 95% interval.{described}"
         yield Card(
             f"{end} mean {best.measure}",
-            estimate(best.mean, best.low, best.high, min(3, digits_of(best.low, best.high))),
+            estimate(best.mean, best.low, best.high),
             over,
         )
         yield Card("How sure", *_sureness(view, choice))
@@ -116,14 +115,14 @@ def _cards(view: StudyView) -> Iterator[Card]:
 
 def _expected(choice: Choice) -> Iterator[Card]:
     if choice.cross_validated is not None:
-        lost = "" if choice.optimism is None else f" Selection bias: {number(choice.optimism, 3)}."
+        bias = "" if choice.optimism is None else f" Selection bias: {number(choice.optimism, 3)}."
         picks = sorted(choice.picks.items(), key=lambda item: (-item[1], item[0]))
         folds = names([f"{system} {n:,}" for system, n in picks], 3)
         chosen = f" Chosen in {plural(sum(choice.picks.values()), 'fold')}: {folds}." if picks else ""
         yield Card(
             "Expected on new questions",
             estimate(choice.cross_validated, choice.expected_low, choice.expected_high, 2),
-            f"Cross-validated: what the chosen configuration scores on questions it was not chosen by.{lost}{chosen}",
+            f"Cross-validated: what the chosen configuration scores on questions it was not chosen by.{bias}{chosen}",
         )
     if choice.oracle is not None:
         yield Card(
@@ -157,6 +156,16 @@ def _fastest(view: StudyView, choice: Choice) -> str:
     return f" The quickest of them is {quick}: {amount(float(f'{1000 * timed[quick]:.2g}'))} ms a question."
 
 
+def _main_failure(view: StudyView) -> tuple[str, str]:
+    """What costs the leading system most, by its name and in sentences."""
+    worst = view.failure_counts[0]
+    label, failed = LABELS[worst.label], sum(len(c.questions) for c in view.failure_counts)
+    mean = worst.measure or f"recall at {view.study.k}"
+    gain = "" if has_no_gain(worst) else f" Fixing it would add {number(worst.gain, 3)} to the mean {mean}."
+    count = f"{len(worst.questions):,} of the {plural(failed, 'question')} that {worst.system} fails."
+    return label.title, f"{count} {label.meaning}{gain}"
+
+
 def _failing(view: StudyView) -> Iterator[Card]:
     warned = sum(note.level == "warning" for note in view.evaluation.notes)
     heed = f"Read the {plural(warned, 'warning')} first." if warned else ""
@@ -167,12 +176,8 @@ def _failing(view: StudyView) -> Iterator[Card]:
         if warned:
             yield Card("Next step", "read the warnings", heed, "#warnings")
         return
-    worst = view.failure_counts[0]
-    label, failed = LABELS[worst.label], sum(len(c.questions) for c in view.failure_counts)
-    mean = worst.measure or f"recall at {view.study.k}"
-    gain = "" if has_no_gain(worst) else f" Fixing it would add {number(worst.gain, 3)} to the mean {mean}."
-    count = f"{len(worst.questions):,} of the {plural(failed, 'question')} that {worst.system} fails."
-    yield Card("Main failure", label.title, f"{count} {label.meaning}{gain}", "#failures")
+    label = LABELS[view.failure_counts[0].label]
+    yield Card("Main failure", *_main_failure(view), "#failures")
     choice = view.study.choice
     equal = " Among those that do not differ significantly take the simplest or the quickest, or add questions."
     yield Card(
@@ -194,33 +199,34 @@ def _standing(view: StudyView, choice: Choice) -> Table:
             against[pair.a] = f"{words}: {gap}, p {probability(pair.adjusted)}"
     equal = {pair.a for pair in choice.equals}
     marks = {**dict.fromkeys(equal, "~"), **dict.fromkeys(choice.barred, "!"), choice.best.system: "*"}
-    alphas = any(view.alpha(cell.system) is not None for cell in choice.cells)
     measure = view.measure_named.get(choice.best.measure)
     rows: list[list[Cell]] = []
     place = {system: i for i, system in enumerate(view.ranking)}
     for cell in sorted(choice.cells, key=lambda c: place.get(c.system, len(place))):
         summary = view.summary(cell.system, measure) if measure is not None else None
-        alpha = view.alpha(cell.system)
-        low, high = measure.bounds if measure is not None else (0.0, 1.0)
         value = Value(
             cell.mean, cell.low, cell.high, unit=measure.spec.unit if measure is not None else "",
             mark=marks.get(cell.system, ""), best=cell == choice.best, note=(summary.note if summary else None) or "",
-            share=(cell.mean - low) / (high - low) if 0 < high - low < float("inf") else None,
+            share=None if measure is None else share_of(measure, cell.mean),
         )  # fmt: skip
-        row: list[Cell] = [cell.system, *([NONE if alpha is None else f"{alpha:g}"] if alphas else []), value, cell.n]
-        rows.append([*row, "best" if cell == choice.best else against.get(cell.system, NONE)])
-    columns = [Column("system"), *([Column("alpha", "score", hint=ALPHA)] if alphas else [])]
-    columns += [Column(choice.best.measure, "value"), Column("n", "count"), Column("against the best")]
+        stands = "best" if cell == choice.best else against.get(cell.system, NONE)
+        rows.append([cell.system, view.alpha(cell.system), value, cell.n, stands])
+    columns = [Column("system"), ALPHA, Column(choice.best.measure, "value")]
+    columns += [Column("n", "count"), Column("against the best")]
     legend = ["*: best." + (f" ~: {NOT_DIFFERENT}." if equal else "")]
     if choice.barred:
         legend.append("!: barred from being best, since more than a tenth of the questions have no value.")
+    ceiling = view.evaluation.ceilings.get(choice.best.measure)
+    if ceiling is not None:
+        legend.append(f"Ceiling, the best that any ranking could reach with this gold: {number(ceiling, 3)}.")
     return Table(f"Systems by {choice.measure}", columns, rows, most=ROWS, footnotes=legend, detail=QUIET)
 
 
-def _next(view: StudyView) -> Iterator[Block]:
-    steps = [step.partition(": karat ") for step in next_steps(view.study)]
+def _next(view: StudyView, place: str) -> Iterator[Block]:
+    steps = [step.partition(": karat ") for step in next_steps(view.study, place)]
     yield Heading("What to do next", depth=3, detail=QUIET)
-    items = [
+    items = [ListItem("-", "Main failure, {}: {}".format(*_main_failure(view)))] if view.failure_counts else []
+    items += [
         ListItem("-", f"{text}:", command=f"karat {command}") if mark else ListItem("-", text)
         for text, mark, command in steps
     ]
@@ -230,14 +236,9 @@ def _next(view: StudyView) -> Iterator[Block]:
 def _scores(view: StudyView) -> Iterator[Block]:
     """Every system by every measure, then what failed rows could change, targets and times."""
     yield Heading("Scores", anchor="scores", menu="Scores", detail=FULL)
-    measures = [*view.key_measures, *(m for m in view.measures if m not in view.key_measures)]
     systems = view.ranking
     whole = [view.summary(s, view.main) if view.main is not None else None for s in systems]
-    more: list[tuple[Column, Sequence[Cell]]] = []
-    if any(view.alpha(s) is not None for s in systems):
-        weights = [view.alpha(s) for s in systems]
-        cells = [NONE if weight is None else f"{weight:g}" for weight in weights]
-        more.append((Column("alpha", "score", hint=ALPHA), cells))
+    more: list[tuple[Column, Sequence[Cell]]] = [(ALPHA, [view.alpha(s) for s in systems])]
     hints = {
         "n": "questions with a value, by the main measure",
         "undefined": "questions where the main measure has no meaning",
@@ -245,7 +246,7 @@ def _scores(view: StudyView) -> Iterator[Block]:
     }
     for title, field in (("n", "n"), ("undefined", "n_undefined"), ("failed", "n_failed")):
         more.append((Column(title, "count", hint=hints[title]), [getattr(s, field, None) for s in whole]))
-    table = by_system(view, measures, systems, MEASURES, more)
+    table = by_system(view, view.ordered_measures, systems, MEASURES, more)
     yield replace(table, caption="Systems by measure", detail=FULL)
     yield from reach(view)
     yield from targets(view.evaluation)
@@ -282,7 +283,7 @@ def _failures(view: StudyView) -> Iterator[Block]:
     study = view.study
     place = {system: i for i, system in enumerate(view.ranking)}
     counts = sorted(study.failure_counts, key=lambda c: (place.get(c.system, len(place)), -c.gain, c.label))
-    yield Heading("Failures", anchor="failures", menu="Failures")
+    yield Heading("Failures", anchor="failures", menu="Failures", detail=FULL)
     columns = [
         Column("system", pick=True), Column("failure", pick=True), Column("questions", "count"),
         Column("to gain", "value", hint="what fixing all of them would add to the mean of the measure named"),
@@ -296,15 +297,17 @@ def _failures(view: StudyView) -> Iterator[Block]:
         f"A question fails when its top {study.k} misses relevant gold, or its answer is wrong. "
         "Each failed question has one label: the first step that lost it."
     )
-    yield Table(f"Ways to fail at {study.k}, {view.best} first", columns, rows, most=own or None, footnotes=[lead])
+    caption = f"Ways to fail at {study.k}, {view.best} first"
+    yield Table(caption, columns, rows, most=own or None, footnotes=[lead], detail=FULL)
     classes = study.error_classes
-    titles = list(dict.fromkeys(name for found in classes.values() for name in found))
+    titles = list(dict.fromkeys(name for own in classes.values() for name in own))
     ordered = [*(s for s in view.ranking if s in classes), *(s for s in classes if s not in view.ranking)]
     yield Table(
         "Error classes, as hybrid-rag counts them",
         [Column("system"), *count_columns(*(name.replace("_", " ") for name in titles))],
         [[s, *(classes[s].get(name, 0) for name in titles)] for s in ordered],
         most=1,
+        detail=FULL,
     )
     yield _failed_questions(view)
 

@@ -3,18 +3,17 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import replace
 from typing import TYPE_CHECKING
 
-from karat.core.text.words import NONE, NOT_DIFFERENT, plural
-from karat.report.build._parts import inputs_of, notes_of
+from karat.core.text.words import NOT_DIFFERENT, plural
+from karat.report.build._parts import ALPHA, inputs_of, notes_of
 from karat.report.document import Block, Cell, Column, Detail, Document, Heading, Table, Text, Value, bullets
 
 if TYPE_CHECKING:
     from karat.core.measure import Measure
     from karat.results.study import Choice, Configuration, SweepView
 
-ROWS = 40  # configurations shown in brief
+ROWS, SENTENCES = 12, 3  # configurations and sentences shown in brief
 
 
 def document(view: SweepView) -> Document:
@@ -24,17 +23,19 @@ def document(view: SweepView) -> Document:
     blocks: list[Block] = []
     for choice, measure in zip(view.choices, view.measures, strict=True):
         detail = Detail.QUIET if choice is view.choice else Detail.FULL
-        blocks += [Heading(f"Best by {choice.measure}", detail=detail), bullets(choice.sentences, detail=detail)]
-        kinds = best_by_kind(choice, measure, view.configurations, view.slice or "kind")
-        blocks.append(replace(kinds, detail=max(detail, Detail.BRIEF)))
+        blocks += [
+            Heading(f"Best by {choice.measure}", detail=detail),
+            bullets(choice.sentences, most=SENTENCES, detail=detail),
+        ]
+        blocks.append(best_by_kind(choice, measure, view.configurations, view.slice or "kind"))
     others = [choice.sentences[0] for choice in view.choices if choice is not view.choice]
     return Document(
         f"Sweep by {view.choice.measure}",
         [
             *blocks,
             _grid(view),
-            Heading("At the other cut-offs"),
-            bullets(others),
+            Heading("At the other cut-offs", detail=Detail.FULL),
+            bullets(others, detail=Detail.FULL),
             *notes_of(view.notes),
             inputs_of(view.taken),
             Text(size),
@@ -57,8 +58,8 @@ def _grid(view: SweepView) -> Table:
     rows: list[list[Cell]] = []
     for name in names:
         row: list[Cell] = [name]
-        for choice, measure, held, equal in zip(view.choices, view.measures, cells, equals, strict=True):
-            best, cell = name == choice.best.system, held[name]
+        for choice, measure, by_system, equal in zip(view.choices, view.measures, cells, equals, strict=True):
+            best, cell = name == choice.best.system, by_system[name]
             mark = "*" if best else "=" if name in equal else ""
             row.append(Value(cell.mean, cell.low, cell.high, unit=measure.spec.unit, mark=mark, best=best))
         rows.append(row)
@@ -72,30 +73,18 @@ def best_by_kind(
     choice: Choice, measure: Measure | None, configurations: Sequence[Configuration], slice_name: str = "kind"
 ) -> Table:
     """The best configuration for each kind of question, its interval, and which others do not differ significantly."""
-    alpha = {c.name: c.alpha for c in configurations}
+    alpha = {c.name: None if c.alpha is None else f"{c.alpha:g}" for c in configurations}
     unit = measure.spec.unit if measure is not None else ""
     rows: list[list[Cell]] = []
     for kind in choice.by_kind:
-        best, weight = kind.best, alpha.get(kind.best.system)
+        best, equals = kind.best, ", ".join(kind.equals)
         mean = Value(best.mean, best.low, best.high, unit=unit)
-        rows.append(
-            [
-                kind.kind,
-                kind.n,
-                best.system,
-                NONE if weight is None else f"{weight:g}",
-                mean,
-                len(kind.equals),
-                ", ".join(kind.equals),
-            ]
-        )
+        rows.append([kind.kind, kind.n, best.system, alpha.get(best.system), mean, len(kind.equals), equals])
     columns = [
         Column(slice_name), Column("n", "count", hint="questions"), Column("best"),
-        Column("alpha", "score", hint="weight of the dense engine: 1 is dense alone, 0 is words alone"),
+        ALPHA,
         Column(choice.measure, "value"),
         Column("not different", "count", hint="how many others do not differ significantly from it"),
         Column("which", detail=Detail.FULL),
     ]  # fmt: skip
-    if not any(weight is not None for weight in alpha.values()):
-        columns, rows = [*columns[:3], *columns[4:]], [[*row[:3], *row[4:]] for row in rows]
-    return Table(f"Best by {slice_name}", columns, rows)
+    return Table(f"Best by {slice_name}", columns, rows, detail=Detail.FULL)

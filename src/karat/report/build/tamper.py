@@ -15,18 +15,18 @@ _LEGEND = (
 )
 
 
-def document(found: Mapping[str, Any]) -> Document:
+def document(tampered: Mapping[str, Any]) -> Document:
     """How right the judge is where nothing is tampered with, then what each attack does to it."""
-    title = f"Tamper test of {found['model']}"
+    title = f"Tamper test of {tampered['model']}"
     columns = [
         *text_columns("measure", "changed"), Column("cases", "count"), Column("shift", "score"),
         Column("moved", "percent"), Column("fooled", "percent"), Column("lost", "count"),
     ]  # fmt: skip
     rows: list[list[Cell]] = [
         [one["measure"], one["attack"], one["n"], number(one["shift"], 3), one["moved"], one["fooled"], one["lost"]]
-        for one in found["moved"]
+        for one in tampered["moved"]
     ]
-    plain = [Text(_untampered(one)) for one in found["plain"]]
+    plain = [Text(_untampered(one)) for one in tampered["plain"]]
     return Document(title, [Heading(title), *plain, Table("", columns, rows, footnotes=[_LEGEND])])
 
 

@@ -5,19 +5,34 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
-from karat.report.charts._lens import told
+from karat.report.charts._lens import Lens, mean_tips
 from karat.report.charts._style import CELLS, DARK_FROM, NORMAL, SMALL, names_axis
 
 if TYPE_CHECKING:
     import altair as alt
 
+    from karat.core.measure import Measure
+
 WIDE, HIGH, LINE = 92, 42, 15
+
+
+def cell_rows(
+    lens: Lens, systems: Sequence[str], column: str, measure: Measure, slice_name: str | None = None, value: str = ""
+) -> list[dict[str, Any]]:
+    """A column of means: the best and those near it are marked, and coloured where the measure lies in 0 to 1."""
+    marks = lens.marks(measure, slice_name, value or None)
+    rows = []
+    for system in systems:
+        row = lens.cell(system, measure, slice_name, value or None)
+        shade = row["mean"] if measure.bounds == (0.0, 1.0) else None
+        rows.append(row | {"column": column, "shade": shade, "shown": row["said"] + marks.sign(system)})
+    return rows
 
 
 def cells(
     rows: list[dict[str, Any]], systems: Sequence[str], columns: Sequence[str], top: float
 ) -> alt.LayerChart | alt.FacetChart:
-    """Rows of `Lens.cell` with a `column` each. `shade` is what the colour shows, from 0 to top; None is no value."""
+    """Rows of `cell_rows`. `shade` is what the colour shows, from 0 to top; None is no value."""
     import altair as alt
 
     lines = max((column.count("\n") for column in columns), default=0)  # beyond the first
@@ -44,8 +59,8 @@ def cells(
     known = base.transform_filter("isValid(datum.shade)")
     grey = base.transform_filter("!isValid(datum.shade)")
     return alt.layer(
-        known.mark_rect(stroke="#ffffff", strokeWidth=1).encode(color=shade, tooltip=told()),
-        grey.mark_rect(stroke="#ffffff", strokeWidth=1, fill="#d0d0d0").encode(tooltip=told()),
+        known.mark_rect(stroke="#ffffff", strokeWidth=1).encode(color=shade, tooltip=mean_tips()),
+        grey.mark_rect(stroke="#ffffff", strokeWidth=1, fill="#d0d0d0").encode(tooltip=mean_tips()),
         base.mark_text(fontSize=NORMAL, fontWeight="bold", dy=-8).encode(text="shown:N", color=letters),
         base.transform_filter("isValid(datum.low)")
         .mark_text(fontSize=SMALL, dy=10)

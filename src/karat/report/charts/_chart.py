@@ -3,17 +3,18 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from dataclasses import KW_ONLY, dataclass
+from typing import TYPE_CHECKING, Any, TypeAlias
 
 from karat.core.registry import Registry
+from karat.results.study import Study
 
 if TYPE_CHECKING:
     import altair as alt
 
-    from karat.results.study import Study
+__all__ = ["CHARTS", "Chart", "Figure", "Missing", "Study", "in_order"]
 
-    Figure = alt.TopLevelMixin
+Figure: TypeAlias = "alt.TopLevelMixin"
 
 
 @dataclass(frozen=True)
@@ -32,6 +33,7 @@ class Chart:
     title: str
     about: str
     make: Callable[[Study], Figure | Missing]
+    _: KW_ONLY
     number: int | None = None
 
     @property
@@ -41,8 +43,8 @@ class Chart:
 
 
 def _find(source: Any) -> Chart | None:
-    found = getattr(source, "chart", source)
-    return found if isinstance(found, Chart) else None
+    chart = getattr(source, "chart", source)
+    return chart if isinstance(chart, Chart) else None
 
 
 CHARTS: Registry[Chart] = Registry("chart", ("karat.report.charts",), "karat.charts", _find)

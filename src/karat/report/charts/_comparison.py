@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 from karat.core.text.words import clean, interval, number, probability, signed
-from karat.report.decisions import better
+from karat.results.decisions import better
 
 if TYPE_CHECKING:
     from karat.report.charts._chart import Figure
@@ -17,14 +17,14 @@ _NAME = 34
 _ROW = 24
 
 
-def comparison_charts(found: Comparison) -> dict[str, dict[str, Any]]:
+def comparison_charts(comparison: Comparison) -> dict[str, dict[str, Any]]:
     """Vega-Lite specifications by name: a forest for each measure, a heat map for each measure and slice."""
-    made = {}
-    for place, measure in enumerate(found.measures, 1):
-        made[f"{place}_differences_by_{measure.name}"] = _plain(forest(found, measure))
-        for name in dict.fromkeys(part.slice for part in found.slices):
-            made[f"{place}_{measure.name}_by_{name}"] = _plain(heatmap(found, measure, name))
-    return made
+    specs = {}
+    for place, measure in enumerate(comparison.measures, 1):
+        specs[f"{place}_differences_by_{measure.name}"] = _plain(forest(comparison, measure))
+        for name in dict.fromkeys(part.slice for part in comparison.slices):
+            specs[f"{place}_{measure.name}_by_{name}"] = _plain(heatmap(comparison, measure, name))
+    return specs
 
 
 def _plain(chart: Any) -> dict[str, Any]:
@@ -33,24 +33,24 @@ def _plain(chart: Any) -> dict[str, Any]:
     return spec
 
 
-def forest(found: Comparison, measure: ComparedMeasure) -> Figure:
+def forest(comparison: Comparison, measure: ComparedMeasure) -> Figure:
     """b - a of each pair with its 95% interval; square where the difference is significant."""
     import altair as alt
 
     from karat.report.charts._style import BLUE, GREY, WIDTH, headed, tips
 
-    pairs = [pair for pair in found.pairs if pair.measure == measure.name and pair.difference is not None]
+    pairs = [pair for pair in comparison.pairs if pair.measure == measure.name and pair.difference is not None]
     pairs = sorted(pairs, key=lambda pair: -(pair.difference or 0.0))
     left = max(0, len(pairs) - ROWS)
     if left:
         pairs = sorted(sorted(pairs, key=lambda p: p.adjusted)[:ROWS], key=lambda p: -(p.difference or 0.0))
-    told, untold = "significant", "not significant"
+    apart, alike = "significant", "not significant"
     rows = [
         {
             "pair": f"{clean(pair.b, _NAME)} - {clean(pair.a, _NAME)}", "difference": pair.difference,
             "low": pair.low if pair.low is not None else pair.difference,
             "high": pair.high if pair.high is not None else pair.difference,
-            "told": told if found.is_told_apart(pair) else untold, "shown": signed(pair.difference),
+            "told": apart if comparison.is_told_apart(pair) else alike, "shown": signed(pair.difference),
             "interval": interval(pair.low, pair.high), "p": probability(pair.adjusted), "n": f"{pair.n:,}",
             "counts": f"{pair.wins} / {pair.ties} / {pair.losses}",
         }
@@ -64,8 +64,8 @@ def forest(found: Comparison, measure: ComparedMeasure) -> Figure:
             pair="pair", shown="b - a", interval="95% interval", p="adjusted p", counts="wins/ties/losses", n="n"
         ),
     )
-    scale = alt.Scale(domain=[told, untold], range=[BLUE, GREY])
-    shapes = alt.Scale(domain=[told, untold], range=["square", "circle"])
+    scale = alt.Scale(domain=[apart, alike], range=[BLUE, GREY])
+    shapes = alt.Scale(domain=[apart, alike], range=["square", "circle"])
     legend = alt.Legend(title=None, symbolOpacity=1)
     points = base.mark_point(size=80).encode(
         x=alt.X("difference:Q", title=f"{measure.name}: b - a", axis=alt.Axis(format=".6~g")),
@@ -86,15 +86,15 @@ def forest(found: Comparison, measure: ComparedMeasure) -> Figure:
     )
 
 
-def heatmap(found: Comparison, measure: ComparedMeasure, name: str) -> Figure:
+def heatmap(comparison: Comparison, measure: ComparedMeasure, name: str) -> Figure:
     """Differences within each value of a slice; * where the correction over all of them leaves a difference."""
     import altair as alt
 
     from karat.report.charts._style import BLUE, NORMAL, VERMILION, headed, tips
 
-    parts = [part for part in found.slices if (part.slice, part.measure) == (name, measure.name)]
+    parts = [part for part in comparison.slices if (part.slice, part.measure) == (name, measure.name)]
     pairs = list(dict.fromkeys((part.a, part.b) for part in parts))
-    kept = set(pairs[:CELLS])
+    shown = set(pairs[:CELLS])
     far = max((abs(part.difference) for part in parts if part.difference is not None), default=1.0) or 1.0
     sizes = {part.value: max(p.n for p in parts if p.value == part.value) for part in parts}
     rows = [
@@ -102,12 +102,12 @@ def heatmap(found: Comparison, measure: ComparedMeasure, name: str) -> Figure:
             "pair": f"{clean(part.b, _NAME)} - {clean(part.a, _NAME)}",
             "value": f"{clean(part.value, 22)} ({sizes[part.value]})",
             "difference": part.difference,
-            "shown": number(part.difference, 3) + ("*" if found.is_told_apart(part) else ""),
+            "shown": number(part.difference, 3) + ("*" if comparison.is_told_apart(part) else ""),
             "interval": interval(part.low, part.high), "p": probability(part.adjusted), "n": f"{part.n:,}",
-            "who": better(found, part) or "not significantly different",
+            "who": better(comparison, part) or "not significantly different",
         }
         for part in parts
-        if (part.a, part.b) in kept
+        if (part.a, part.b) in shown
     ]  # fmt: skip
     base = alt.Chart(alt.InlineData(values=rows)).encode(
         x=alt.X("value:N", sort=list(dict.fromkeys(str(r["value"]) for r in rows)), title=None,
@@ -118,12 +118,12 @@ def heatmap(found: Comparison, measure: ComparedMeasure, name: str) -> Figure:
             pair="pair", value="slice", shown="b - a", interval="95% interval", p="adjusted p", n="n", who="better"
         ),
     )  # fmt: skip
-    ways = [BLUE, "#f7f7f7", VERMILION] if measure.direction == "lower" else [VERMILION, "#f7f7f7", BLUE]
-    scale = alt.Scale(domain=[-far, 0, far], range=ways, interpolate="rgb")
+    colours = [BLUE, "#f7f7f7", VERMILION] if measure.direction == "lower" else [VERMILION, "#f7f7f7", BLUE]
+    scale = alt.Scale(domain=[-far, 0, far], range=colours, interpolate="rgb")
     letters = (
         alt.when(f"abs(datum.difference) > {0.7 * far:.6g}").then(alt.value("#ffffff")).otherwise(alt.value("#111111"))
     )
-    left = len(pairs) - len(kept)
+    left = len(pairs) - len(shown)
     more = f"{left} more pairs are in the table." if left > 0 else ""
     return alt.layer(
         base.mark_rect(stroke="#ffffff").encode(color=alt.Color("difference:Q", scale=scale, legend=None)),

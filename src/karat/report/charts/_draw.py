@@ -37,13 +37,13 @@ def draw(study: Study, progress: Counted = lambda done, total: None) -> Drawing:
     for place, chart in enumerate(charts):
         progress(place, len(charts))
         try:
-            made = chart.make(study)
-            spec = None if isinstance(made, Missing) else made.to_dict()
+            figure = chart.make(study)
+            spec = None if isinstance(figure, Missing) else figure.to_dict()
         except Exception as error:
             reason = clean(f"could not be drawn ({type(error).__name__}: {error}). This is a bug of the chart.", 400)
-            made, spec = Missing(reason, broken=True), None
-        if isinstance(made, Missing):
-            drawing.missing[chart.stem] = made
+            figure, spec = Missing(reason, broken=True), None
+        if isinstance(figure, Missing):
+            drawing.missing[chart.stem] = figure
         elif spec is not None:
             spec.pop("config", None)
             drawing.specs[chart.stem] = spec
@@ -87,8 +87,8 @@ def steady(svg: str) -> str:
     """The picture with the ids of clips numbered from 0: the renderer counts on from chart to chart."""
     numbers: dict[tuple[str, str], int] = {}
 
-    def renumbered(found: re.Match[str]) -> str:
-        number = numbers.setdefault((found[2], found[3]), len(numbers))
-        return f"{found[1]}{found[2]}{number}"
+    def renumbered(match: re.Match[str]) -> str:
+        number = numbers.setdefault((match[2], match[3]), len(numbers))
+        return f"{match[1]}{match[2]}{number}"
 
     return _CLIP.sub(renumbered, svg)

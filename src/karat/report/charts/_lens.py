@@ -9,11 +9,10 @@ from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
 from karat.core.scores import Status
-from karat.core.text.words import clean, digits_of
+from karat.core.text.words import clean, digits_of, ends, figure
 from karat.report.charts._style import tips
-from karat.report.decisions import ANSWER, UNCUT
-from karat.report.document import ends, figure
 from karat.report.lookups import StudyView
+from karat.results.decisions import ANSWER, UNCUT
 
 if TYPE_CHECKING:
     import altair as alt
@@ -46,8 +45,8 @@ class Lens(StudyView):
 
     def _named(self, system: str) -> bool:
         """Whether it is more than one point of a sweep: it is described, or no alpha was tried in it."""
-        found = self.configuration_of.get(system)
-        return found is not None and bool(found.description or found.use_case or found.alpha is None)
+        known = self.configuration_of.get(system)
+        return known is not None and bool(known.description or known.use_case or known.alpha is None)
 
     def shown(self, limits: tuple[int, int]) -> list[str]:
         """The systems a chart has room for: all, or the best and then those with a name of their own; best first."""
@@ -58,8 +57,8 @@ class Lens(StudyView):
         if self.best is not None and self.best not in chosen:
             chosen = [self.best, *chosen[:-1]]
         named = [s for s in self.by_mean if s not in chosen and self._named(s)]
-        kept = {*chosen, *named[: most - few]}
-        return [s for s in self.by_mean if s in kept]
+        wanted = {*chosen, *named[: most - few]}
+        return [s for s in self.by_mean if s in wanted]
 
     def left_out(self, systems: Sequence[str]) -> str:
         """A sentence on the systems that are not shown, where there are any."""
@@ -123,9 +122,9 @@ class Lens(StudyView):
         self, system: str, measure: Measure, slice_name: str | None = None, value: str | None = None
     ) -> dict[str, Any]:
         """A row of data: the mean with its interval, in numbers to draw and in text to read. No value is None."""
-        found = self.summary(system, measure, slice_name, value)
-        mean = None if found is None else finite(found.mean)
-        low, high = (None, None) if found is None or mean is None else (finite(found.low), finite(found.high))
+        summary = self.summary(system, measure, slice_name, value)
+        mean = None if summary is None else finite(summary.mean)
+        low, high = (None, None) if summary is None or mean is None else (finite(summary.low), finite(summary.high))
         unit, digits = measure.spec.unit, digits_of(low, high)
         return {
             "system": self.wrapped(system),
@@ -136,7 +135,7 @@ class Lens(StudyView):
             "high": high,
             "said": figure(mean, unit, digits),
             "interval": ends(low, high, unit, digits) or "none",
-            "n": 0 if found is None else found.n,
+            "n": 0 if summary is None else summary.n,
         }
 
     def top(self, measures: Iterable[Measure], systems: Sequence[str]) -> float:
@@ -147,14 +146,14 @@ class Lens(StudyView):
 
     def counted(self, measures: Sequence[Measure], systems: Sequence[str]) -> str:
         """How many questions stand behind the means, and what is left out of them."""
-        found = [s for m in measures for s in self.row(m) if s.system in systems]
-        sizes = [s.n for s in found] or [0]
+        summaries = [s for m in measures for s in self.row(m) if s.system in systems]
+        sizes = [s.n for s in summaries] or [0]
         few, many = min(sizes), max(sizes)
         n = f"n = {many:,} question{'s' if many != 1 else ''}" if few == many else f"n = {few:,} to {many:,} questions"
         out = []
         for what, most in (
-            ("undefined", max((s.n_undefined for s in found), default=0)),
-            ("failed", max((s.n_failed for s in found), default=0)),
+            ("undefined", max((s.n_undefined for s in summaries), default=0)),
+            ("failed", max((s.n_failed for s in summaries), default=0)),
         ):
             if most:
                 out.append(f"{'up to ' if few != many else ''}{most:,} {what}")
@@ -172,6 +171,12 @@ class Lens(StudyView):
         first = f"{empty[0][1].name} of {self.labels[empty[0][0]]}"
         more = f" and {len(empty) - 1} more" if len(empty) > 1 else ""
         return f"No value, shown as a gap: {first}{more}."
+
+    def subtitle(self, words: str, measures: Sequence[Measure], systems: Sequence[str]) -> list[str]:
+        """How many questions stand behind a chart and how to read it, what is left out, and what has no value."""
+        return [
+            f"{self.counted(measures, systems)}. {words}", self.left_out(systems), self.gaps(measures, systems),
+        ]  # fmt: skip
 
     def per_question(self, system: str, measure: Measure) -> list[float | None]:
         """The value of each question; None where it has none."""
@@ -207,10 +212,10 @@ def distinct(names: Iterable[str], limit: int) -> dict[str, str]:
     alike: dict[str, list[str]] = {}
     for name in dict.fromkeys(names):
         alike.setdefault(shortened(name, limit), []).append(name)
-    found: dict[str, str] = {}
+    labels: dict[str, str] = {}
     for label, group in alike.items():
         if len(group) == 1:
-            found[group[0]] = label
+            labels[group[0]] = label
             continue
         lines = [clean(name) for name in group]
         shared = next((i for i, column in enumerate(zip(*lines, strict=False)) if len(set(column)) > 1), 0)
@@ -219,15 +224,15 @@ def distinct(names: Iterable[str], limit: int) -> dict[str, str]:
         for name, line in zip(group, lines, strict=True):
             room = limit - head - 1
             rest = line[start:]
-            found[name] = f"{line[:head]}…{rest if len(rest) <= room else rest[: room - 1] + '…'}"
+            labels[name] = f"{line[:head]}…{rest if len(rest) <= room else rest[: room - 1] + '…'}"
     taken: set[str] = set()
-    for name, label in found.items():
+    for name, label in labels.items():
         number = 1
-        while found[name] in taken:
+        while labels[name] in taken:
             number += 1
-            found[name] = f"{label[: limit - 5]} ({number})"
-        taken.add(found[name])
-    return found
+            labels[name] = f"{label[: limit - 5]} ({number})"
+        taken.add(labels[name])
+    return labels
 
 
 def wrap(label: str, width: int) -> str:
@@ -246,6 +251,6 @@ def wrap(label: str, width: int) -> str:
     return f"{label[:at]}\n{label[at:]}"
 
 
-def told(**more: str) -> list[alt.Tooltip]:
+def mean_tips(**more: str) -> list[alt.Tooltip]:
     """What the pointer is told over a row of `Lens.cell`."""
     return tips(name="system", measure="measure", said="mean", interval="95% interval", n="questions", **more)

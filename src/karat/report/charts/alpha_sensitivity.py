@@ -7,13 +7,12 @@ import re
 from typing import TYPE_CHECKING, Any
 
 from karat.core.text.words import clean
-from karat.report.charts._chart import Chart, Missing
-from karat.report.charts._lens import INTERVALS, LINES, Lens, distinct, told
+from karat.report.charts._chart import Chart, Figure, Missing, Study
+from karat.report.charts._lens import INTERVALS, LINES, Lens, distinct, mean_tips
 from karat.report.charts._style import headed, highlight, panel_axis, series_scales
 
 if TYPE_CHECKING:
-    from karat.report.charts._chart import Figure
-    from karat.results.study import Configuration, Study
+    from karat.results.study import Configuration
 
 PANELS, ACROSS, WIDE, HIGH = 6, 3, 236, 170
 ALPHA_AT_END = re.compile(r"(?<![\W_])[\W_]*+(?:alpha|α|a)?[\W_]*+(?<!\d)\d++(?:\.\d++)?\s*+$", re.I)
@@ -26,29 +25,29 @@ def make(study: Study) -> Figure | Missing:
     lens = Lens(study)
     systems_of_study = [c for c in study.configurations if c.name in lens.systems]
     k = _shown_k(systems_of_study, study.k)
-    found = _sweeps([c for c in systems_of_study if k is None or c.settings.get("k", k) == k])
-    if not found:
+    sweeps = _sweeps([c for c in systems_of_study if k is None or c.settings.get("k", k) == k])
+    if not sweeps:
         return Missing("no two systems differ in alpha alone")
     measures = lens.main_measures(PANELS)
     if not measures:
         return Missing("no measure has a value for any system")
     order = {system: place for place, system in enumerate(lens.by_mean)}
-    kept = sorted(found, key=lambda label: min(order[c.name] for c in found[label]))[: LINES[1]]
-    kept = [label for label in found if label in kept]
+    lines = sorted(sweeps, key=lambda label: min(order[c.name] for c in sweeps[label]))[: LINES[1]]
+    lines = [label for label in sweeps if label in lines]
     rows: list[dict[str, Any]] = []
-    for label in kept:
+    for label in lines:
         for measure in measures:
             cells = [
-                lens.cell(c.name, measure) | {"system": label, "line": kept.index(label), "alpha": c.alpha}
-                for c in found[label]
+                lens.cell(c.name, measure) | {"system": label, "line": lines.index(label), "alpha": c.alpha}
+                for c in sweeps[label]
             ]
             sign = -1 if measure.spec.direction == "lower" else 1
             known = [sign * cell["mean"] for cell in cells if cell["mean"] is not None]
             for cell in cells:
                 cell["top"] = bool(known) and cell["mean"] is not None and sign * cell["mean"] == max(known)
             rows += cells
-    systems = [c.name for label in kept for c in found[label]]
-    scales = series_scales(kept)
+    systems = [c.name for label in lines for c in sweeps[label]]
+    scales = series_scales(lines)
     picked, opacity = highlight()
     x = alt.X("alpha:Q", title="alpha", scale=alt.Scale(domain=[0, 1]), axis=alt.Axis(tickCount=5, format=".6~g"))
     y = alt.Y(
@@ -60,16 +59,15 @@ def make(study: Study) -> Figure | Missing:
     line = base.mark_line().encode(y=y, color=scales["color"], strokeDash=scales["strokeDash"], opacity=opacity)
     points = base.mark_point(size=45).encode(
         y=y, color=scales["color"], shape=scales["shape"], opacity=opacity,
-        tooltip=told(alpha="alpha"),
+        tooltip=mean_tips(alpha="alpha"),
     )  # fmt: skip
     ring = (
         base.transform_filter("datum.top")
         .mark_point(shape="circle", filled=False, size=190, strokeWidth=1.6)
         .encode(y=y, color=scales["color"], opacity=opacity)
     )
-    more = (
-        f"{len(kept)} of {len(found)} sweeps are shown, those with the best systems." if len(kept) < len(found) else ""
-    )
+    count = f"{len(lines)} of {len(sweeps)} sweeps are shown, those with the best systems."
+    more = count if len(lines) < len(sweeps) else ""
     figure: Figure = (
         alt.layer(band, line, points.add_params(picked), ring, data=alt.InlineData(values=rows))
         .properties(width=WIDE, height=HIGH)
@@ -133,24 +131,24 @@ def _fused(group: list[Configuration]) -> Configuration:
 def distinct_settings(groups: dict[str, Configuration]) -> dict[str, str]:
     """A name per group from the settings in which they differ; from the system's name where they do not."""
     settings = {key: {k: v for k, v in c.settings.items() if k != "alpha"} for key, c in groups.items()}
-    names = dict.fromkeys(k for found in settings.values() for k in found)
+    names = dict.fromkeys(k for own in settings.values() for k in own)
     differ = [n for n in names if len({json.dumps(s.get(n), default=str) for s in settings.values()}) > 1]
-    said: dict[str, str] = {}
-    for key, found in settings.items():
-        parts = [_said(name, found[name]) for name in differ if found.get(name) is not None]
+    texts: dict[str, str] = {}
+    for key, own in settings.items():
+        parts = [_setting(name, own[name]) for name in differ if own.get(name) is not None]
         if len(groups) == 1:
-            parts = [str(found.get("fusion", "hybrid"))]
+            parts = [str(own.get("fusion", "hybrid"))]
         text = ", ".join(parts)
-        if not text or text in said.values():
+        if not text or text in texts.values():
             text = ALPHA_AT_END.sub("", groups[key].name) or groups[key].name
-        said[key] = clean(text)
+        texts[key] = clean(text)
     labels = distinct(
-        [f"{text}\x00{key}" if list(said.values()).count(text) > 1 else text for key, text in said.items()], 44
+        [f"{text}\x00{key}" if list(texts.values()).count(text) > 1 else text for key, text in texts.items()], 44
     )
-    return dict(zip(said, labels.values(), strict=True))
+    return dict(zip(texts, labels.values(), strict=True))
 
 
-def _said(name: str, value: Any) -> str:
+def _setting(name: str, value: Any) -> str:
     return value if isinstance(value, str) else f"{name} {value}"
 
 

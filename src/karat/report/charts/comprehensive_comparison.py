@@ -2,16 +2,12 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from typing import Any
 
-from karat.report.charts._cells import cells
-from karat.report.charts._chart import Chart, Missing
+from karat.report.charts._cells import cell_rows, cells
+from karat.report.charts._chart import Chart, Figure, Missing, Study
 from karat.report.charts._lens import BARS, Lens, wrap
 from karat.report.charts._style import headed
-
-if TYPE_CHECKING:
-    from karat.report.charts._chart import Figure
-    from karat.results.study import Study
 
 COLUMNS = 9
 
@@ -23,27 +19,21 @@ def make(study: Study) -> Figure | Missing:
     if not measures:
         return Missing("no measure has a value for any system")
     systems = lens.shown(BARS)
-    rows, columns = [], []
+    rows: list[dict[str, Any]] = []
+    columns: list[str] = []
     for measure in measures:
-        marks = lens.marks(measure)
         lower = "\n(lower is better)" if measure.spec.direction == "lower" else ""
         columns.append(wrap(measure.name, 13) + lower)
-        for system in systems:
-            row = lens.cell(system, measure)
-            row["column"] = columns[-1]
-            row["shade"] = row["mean"] if measure.bounds == (0.0, 1.0) else None
-            row["shown"] = row["said"] + ("*" if system in marks.best else "~" if system in marks.near else "")
-            rows.append(row)
+        rows += cell_rows(lens, systems, columns[-1], measure)
     marked = "* best mean; ~ its interval overlaps that of the best. " if len(systems) > 1 else ""
     return cells(rows, lens.domain(systems), columns, 1.0).properties(
         title=headed(
             chart.title,
-            [
-                f"{lens.counted(measures, systems)}. Mean over its 95% interval; darker is higher, grey has no value "
-                f"or no common scale. {marked}",
-                lens.left_out(systems),
-                lens.gaps(measures, systems),
-            ],
+            lens.subtitle(
+                f"Mean over its 95% interval; darker is higher, grey has no value or no common scale. {marked}",
+                measures,
+                systems,
+            ),
         )
     )
 

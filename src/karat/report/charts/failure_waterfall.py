@@ -3,18 +3,14 @@
 from __future__ import annotations
 
 from itertools import pairwise
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from karat.core.scores import Status
 from karat.core.text.words import clean, number, percent
-from karat.report.charts._chart import Chart, Missing
+from karat.report.charts._chart import Chart, Figure, Missing, Study
 from karat.report.charts._lens import Lens, wrap
 from karat.report.charts._style import GREEN, GREY, VERMILION, headed, names_axis, tips
 from karat.report.labels import LABELS
-
-if TYPE_CHECKING:
-    from karat.report.charts._chart import Figure
-    from karat.results.study import Study
 
 WIDE = 430
 
@@ -62,11 +58,11 @@ def make(study: Study) -> Figure | Missing:
 
 def _means(lens: Lens, system: str) -> str:
     """The measures that gains are of: recall, and where answers fail too the measure of those."""
-    found = {c.measure for c in lens.study.failure_counts if c.system == system}
-    answers = ", ".join(sorted(clean(name, 40) for name in found if name))
+    measures = {c.measure for c in lens.study.failure_counts if c.system == system}
+    answers = ", ".join(sorted(clean(name, 40) for name in measures if name))
     if not answers:
         return "Recall"
-    return f"Recall (for answers, {answers})" if "" in found else answers
+    return f"Recall (for answers, {answers})" if "" in measures else answers
 
 
 def _steps(lens: Lens, system: str) -> list[dict[str, Any]]:
@@ -74,17 +70,17 @@ def _steps(lens: Lens, system: str) -> list[dict[str, Any]]:
     study, total = lens.study, lens.questions
     seen: set[str] = set()
     steps: list[tuple[str, int, str, str]] = []
-    found = {c.label: c for c in study.failure_counts if c.system == system}
-    for label in (label for label in LABELS if label in found):
-        fresh = set(found[label].questions) - seen
+    counts = {c.label: c for c in study.failure_counts if c.system == system}
+    for label in (label for label in LABELS if label in counts):
+        fresh = set(counts[label].questions) - seen
         seen |= fresh
-        gain = found[label].gain
+        gain = counts[label].gain
         more = f", gain {'+' if gain >= 0 else ''}{number(gain, 3)}"
         steps.append((LABELS[label].title, len(fresh), "fails", more))
     if lens.main is not None:
         s, m = lens.scores.systems.index(system), lens.scores.measures.index(lens.main)
         for status, words in ((Status.failed, "failed to run"), (Status.undefined, "nothing to score (undefined)")):
-            ids = {q for q, found_ in zip(lens.scores.questions, lens.status[s, :, m], strict=True) if found_ == status}
+            ids = {q for q, own in zip(lens.scores.questions, lens.status[s, :, m], strict=True) if own == status}
             fresh = ids - seen - (_declined(study, system) if status == Status.undefined else set())
             seen |= fresh
             if fresh:
@@ -110,8 +106,8 @@ def _declined(study: Study, system: str) -> set[str]:
 
 def _row(step: str, start: int, end: int, what: str, total: int, more: str) -> dict[str, Any]:
     count = end - start
-    said = f"{count:,} ({percent(count / total if total else None)}){more}"
-    return {"step": wrap(step, 28), "from": start, "until": end, "count": count, "what": what, "said": said}
+    words = f"{count:,} ({percent(count / total if total else None)}){more}"
+    return {"step": wrap(step, 28), "from": start, "until": end, "count": count, "what": what, "said": words}
 
 
 chart = Chart(

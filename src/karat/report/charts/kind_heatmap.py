@@ -2,17 +2,12 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from typing import Any
 
-from karat.report.charts._cells import cells
-from karat.report.charts._chart import Chart, Missing
+from karat.report.charts._cells import cell_rows, cells
+from karat.report.charts._chart import Chart, Figure, Missing, Study
 from karat.report.charts._lens import BARS, Lens, distinct, wrap
 from karat.report.charts._style import headed
-from karat.report.decisions import mark
-
-if TYPE_CHECKING:
-    from karat.report.charts._chart import Figure
-    from karat.results.study import Study
 
 SLICE, COLUMNS = "kind", 9
 
@@ -30,17 +25,11 @@ def make(study: Study) -> Figure | Missing:
     chosen = sorted(kinds, key=lambda kind: -sizes[kind])[:COLUMNS]
     names = distinct(chosen, 30)
     systems = lens.shown(BARS)
-    rows, columns = [], []
-    bounded = main.bounds == (0.0, 1.0)
+    rows: list[dict[str, Any]] = []
+    columns: list[str] = []
     for kind in chosen:
-        marks = mark(main, lens.row(main, SLICE, kind), lens.unranked)
         columns.append(f"{wrap(names[kind], 14)}\nn = {sizes[kind]:,}")
-        for system in systems:
-            row = lens.cell(system, main, SLICE, kind)
-            row["column"] = columns[-1]
-            row["shade"] = row["mean"] if bounded else None
-            row["shown"] = row["said"] + ("*" if system in marks.best else "~" if system in marks.near else "")
-            rows.append(row)
+        rows += cell_rows(lens, systems, columns[-1], main, SLICE, kind)
     most = max((row["shade"] for row in rows if row["shade"] is not None), default=1.0)
     left = len(kinds) - len(chosen)
     more = f"The tables also hold {left} more kind{'s' if left > 1 else ''} of question." if left else ""

@@ -7,15 +7,13 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from karat.core.text.words import amount, clean
-from karat.report.charts._chart import Chart, Missing
+from karat.report.charts._chart import Chart, Figure, Missing, Study
 from karat.report.charts._lens import BARS, Lens, finite
 from karat.report.charts._style import headed, names_axis, row_height, tips
 
 if TYPE_CHECKING:
     import altair as alt
 
-    from karat.report.charts._chart import Figure
-    from karat.results.study import Study
 
 WIDE = 520
 SHARES = {"p5": 0.05, "p25": 0.25, "p50": 0.5, "p75": 0.75, "p95": 0.95}
@@ -27,21 +25,21 @@ def make(study: Study) -> Figure | Missing:
     import altair as alt
 
     lens = Lens(study)
-    found = {s: row for s in lens.shown(BARS) if (row := _times(study, s)) is not None}
-    if not found:
+    times = {s: row for s in lens.shown(BARS) if (row := _times(study, s)) is not None}
+    if not times:
         return Missing("no times were taken")
-    slowest = max(row["p95"] for row in found.values())
+    slowest = max(row["p95"] for row in times.values())
     factor, unit = (1000.0, "milliseconds") if slowest < 0.5 else (1.0, "seconds")
     rows: list[dict[str, Any]] = []
-    for system, row in found.items():
+    for system, row in times.items():
         scaled = {name: finite(value * factor) for name, value in row.items() if name != "n"}
-        said = f"{amount(scaled['p50'])} / {amount(scaled['p95'])}"
+        words = f"{amount(scaled['p50'])} / {amount(scaled['p95'])}"
         rows.append(
-            {"system": lens.wrapped(system), "name": clean(system, 120), "n": int(row["n"]), "said": said} | scaled
+            {"system": lens.wrapped(system), "name": clean(system, 120), "n": int(row["n"]), "said": words} | scaled
         )
     ends = [row[name] for row in rows for name in SHARES if row.get(name)]
     far = bool(ends) and max(ends) / min(ends) > APART and all(row.get("p50") for row in rows)
-    domain = lens.domain(found)
+    domain = lens.domain(times)
     scale = (
         alt.Scale(type="log", domain=[min(ends) * 0.8, max(ends) * 1.25], nice=False) if far else alt.Scale(zero=True)
     )
@@ -55,7 +53,7 @@ def make(study: Study) -> Figure | Missing:
     tooltip = tips(name="system", p50="median", p95="95%", n="questions")
     sizes = sorted({row["n"] for row in rows})
     n = f"n = {sizes[0]:,}" + (f" to {sizes[-1]:,}" if len(sizes) > 1 else "") + " questions with a time"
-    untimed = [lens.labels[s] for s in lens.shown(BARS) if s not in found]
+    untimed = [lens.labels[s] for s in lens.shown(BARS) if s not in times]
     gap = (
         f"No times: {', '.join(untimed[:4])}{f' and {len(untimed) - 4} more' if untimed[4:] else ''}."
         if untimed

@@ -2,16 +2,12 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
-from karat.report.charts._chart import Chart, Missing
+from karat.report.charts._chart import Chart, Figure, Missing, Study
 from karat.report.charts._lens import LINES, Lens
 from karat.report.charts._style import headed, highlight, series_scales, tips
 from karat.report.charts.topk_analysis import cut_families
-
-if TYPE_CHECKING:
-    from karat.report.charts._chart import Figure
-    from karat.results.study import Study
 
 WIDE, HIGH = 560, 400
 
@@ -61,12 +57,12 @@ def make(study: Study) -> Figure | Missing:
         height=HIGH,
         title=headed(
             chart.title,
-            [
-                f"{lens.counted(measures, systems)}. A point per k, written beside the best system; thin "
+            lens.subtitle(
+                "A point per k, written beside the best system; thin "
                 "crosses: 95% intervals of both means. Up and to the right is better.",
-                lens.left_out(systems),
-                lens.gaps(measures, systems),
-            ],
+                measures,
+                systems,
+            ),
             WIDE + 80,
         ),
     )

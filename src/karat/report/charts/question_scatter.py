@@ -2,16 +2,12 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from karat.core.text.words import clean, number
-from karat.report.charts._chart import Chart, Missing
+from karat.report.charts._chart import Chart, Figure, Missing, Study
 from karat.report.charts._lens import Lens
 from karat.report.charts._style import BLUE, GREY, VERMILION, headed, tips
-
-if TYPE_CHECKING:
-    from karat.report.charts._chart import Figure
-    from karat.results.study import Study
 
 SIDE = 420
 SHAPES = ["triangle-up", "circle", "triangle-down"]

@@ -5,15 +5,13 @@ from __future__ import annotations
 import math
 from typing import TYPE_CHECKING, Any, Literal
 
-from karat.report.charts._chart import Chart, Missing
-from karat.report.charts._lens import Lens, told, wrap
+from karat.report.charts._chart import Chart, Figure, Missing, Study
+from karat.report.charts._lens import Lens, mean_tips, wrap
 from karat.report.charts._style import headed, highlight, series_scales
 
 if TYPE_CHECKING:
     import altair as alt
 
-    from karat.report.charts._chart import Figure
-    from karat.results.study import Study
 
 SPOKES, LEAST = 8, 3
 SYSTEMS = (4, 5)
@@ -54,7 +52,7 @@ def make(study: Study) -> Figure | Missing:
         **at("x", "y"), order="step:Q", strokeDash=scales["strokeDash"], detail="system:N"
     )
     spans = base.mark_rule(strokeWidth=1.4).encode(**at("x0", "y0"), x2="x1:Q", y2="y1:Q")
-    points = base.mark_point(size=60).encode(**at("x", "y"), shape=scales["shape"], tooltip=told())
+    points = base.mark_point(size=60).encode(**at("x", "y"), shape=scales["shape"], tooltip=mean_tips())
     figure: Figure = (
         alt.layer(*_web(turns, [m.name for m in measures], top, at), outline, spans, points.add_params(picked))
         .properties(
@@ -62,12 +60,11 @@ def make(study: Study) -> Figure | Missing:
             height=round(2 * RADIUS * UP),
             title=headed(
                 chart.title,
-                [
-                    f"{lens.counted(measures, systems)}. Further out is better. Line along a spoke: 95% interval of "
-                    "the mean.",
-                    lens.left_out(systems),
-                    lens.gaps(measures, systems),
-                ],
+                lens.subtitle(
+                    "Further out is better. Line along a spoke: 95% interval of the mean.",
+                    measures,
+                    systems,
+                ),
                 round(2 * RADIUS * ACROSS) + 60,
             ),
         )

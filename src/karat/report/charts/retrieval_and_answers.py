@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from karat.core.text.words import number
-from karat.report.charts._chart import Chart, Missing
+from karat.report.charts._chart import Chart, Figure, Missing, Study
 from karat.report.charts._lens import LINES, Lens, finite
 from karat.report.charts._style import headed, highlight, series_scales, tips
 
@@ -16,8 +16,6 @@ if TYPE_CHECKING:
     import altair as alt
 
     from karat.core.measure import Measure
-    from karat.report.charts._chart import Figure
-    from karat.results.study import Study
 
 SIDE = 350
 RANKS = 5  # of the first relevant hit, told apart; deeper ones are one group

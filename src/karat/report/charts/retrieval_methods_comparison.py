@@ -2,15 +2,9 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
-
-from karat.report.charts._chart import Chart, Missing
-from karat.report.charts._lens import BARS, INTERVALS, Lens, told
+from karat.report.charts._chart import Chart, Figure, Missing, Study
+from karat.report.charts._lens import BARS, INTERVALS, Lens, mean_tips
 from karat.report.charts._style import BLUE, GREY, SKY, headed, names_axis, row_height
-
-if TYPE_CHECKING:
-    from karat.report.charts._chart import Figure
-    from karat.results.study import Study
 
 PANELS, ACROSS, WIDE = 6, 3, 170
 STANDINGS = {"best mean": BLUE, "interval overlaps that of the best": SKY, "other": GREY}
@@ -31,10 +25,9 @@ def make(study: Study) -> Figure | Missing:
         lower = " (lower is better)" if measure.spec.direction == "lower" else ""
         for system in systems:
             row = lens.cell(system, measure)
-            best, near = system in marks.best, system in marks.near
             row["panel"] = row["measure"] + lower
-            row["standing"] = list(STANDINGS)[0 if best else 1 if near else 2]
-            row["said"] += "*" if best else "~" if near else ""
+            row["standing"] = list(STANDINGS)[0 if system in marks.best else 1 if system in marks.near else 2]
+            row["said"] += marks.sign(system)
             rows.append(row)
     bounded = all(m.bounds == (0.0, 1.0) for m in measures)
     domain = lens.domain(systems)
@@ -49,7 +42,7 @@ def make(study: Study) -> Figure | Missing:
     axis = alt.Axis(tickCount=4, format=".6~g")
     base = alt.Chart().encode(y=y)
     bars = base.mark_bar(height={"band": 0.7}).encode(
-        x=alt.X("mean:Q", title=None, scale=scale, axis=axis), color=colour, tooltip=told()
+        x=alt.X("mean:Q", title=None, scale=scale, axis=axis), color=colour, tooltip=mean_tips()
     )
     spans = base.mark_rule(style="interval").encode(x=alt.X("low:Q", title=None), x2="high:Q")
     figures = base.mark_text(align="left").encode(x=alt.value(WIDE + 6), text="said:N")
@@ -63,11 +56,11 @@ def make(study: Study) -> Figure | Missing:
             spacing={"row": 24, "column": 62},
             title=headed(
                 chart.title,
-                [
-                    f"{lens.counted(measures, systems)}. Bar: mean; line across its end: {INTERVALS}. {legend}",
-                    lens.left_out(systems),
-                    lens.gaps(measures, systems),
-                ],
+                lens.subtitle(
+                    f"Bar: mean; line across its end: {INTERVALS}. {legend}",
+                    measures,
+                    systems,
+                ),
             ),
         )
         .resolve_scale(x="shared" if bounded else "independent")

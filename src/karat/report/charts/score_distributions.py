@@ -7,18 +7,16 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from karat.report.answers import SUPPORT
-from karat.report.charts._chart import Chart, Missing
+from karat.core.text.words import figure
+from karat.report.charts._chart import Chart, Figure, Missing, Study
 from karat.report.charts._lens import INTERVALS, Lens, finite
 from karat.report.charts._style import headed, names_axis, tips
-from karat.report.document import figure
+from karat.results.decisions import SUPPORT
 
 if TYPE_CHECKING:
     import altair as alt
 
     from karat.core.measure import Measure
-    from karat.report.charts._chart import Figure
-    from karat.results.study import Study
 
 SYSTEMS = (9, 12)
 WIDE, STEP = 560, 62
@@ -41,7 +39,7 @@ def make(study: Study) -> Figure | Missing:
     having = {m.name: [s for s in systems if m is main or lens.mean(s, m) is not None] for m in measures}
     measures = [m for m in measures if having[m.name]]
     rows = {m.name: _rows(lens, having[m.name], m) for m in measures}
-    most = max((row.get("count", 1) for found in rows.values() for row in found), default=1)
+    most = max((row.get("count", 1) for panel_rows in rows.values() for row in panel_rows), default=1)
     panels = [_panel(lens, having[m.name], m, rows[m.name], most) for m in measures]
     names = [m.name for m in measures]
     counts = "; ".join(_counted(lens, m, having[m.name], len(names) > 1) for m in measures)
@@ -82,8 +80,8 @@ def _rows(lens: Lens, systems: list[str], measure: Measure) -> list[dict[str, An
             continue
         q = [finite(float(v)) for v in np.quantile(values, (0, 0.25, 0.5, 0.75, 1))]
         box = dict(zip(("least", "q25", "q50", "q75", "most"), q, strict=True))
-        said = {f"{name}_said": figure(value, measure.spec.unit, 3) for name, value in box.items()}
-        rows.append(cell | {"row": "box"} | box | said)
+        words = {f"{name}_said": figure(value, measure.spec.unit, 3) for name, value in box.items()}
+        rows.append(cell | {"row": "box"} | box | words)
         width = float(np.ptp(values)) if measure.bounds != (0.0, 1.0) else 1.0
         grid = width / STEPS or 1.0
         near: dict[int, list[float]] = defaultdict(list)

@@ -6,14 +6,12 @@ import json
 import re
 from typing import TYPE_CHECKING, Any
 
-from karat.report.charts._chart import Chart, Missing
-from karat.report.charts._lens import INTERVALS, LABEL, LINES, ORDER, Lens, distinct, told
+from karat.report.charts._chart import Chart, Figure, Missing, Study
+from karat.report.charts._lens import INTERVALS, LABEL, LINES, ORDER, Lens, distinct, mean_tips
 from karat.report.charts._style import headed, highlight, panel_axis, series_scales
 
 if TYPE_CHECKING:
     from karat.core.measure import Measure
-    from karat.report.charts._chart import Figure
-    from karat.results.study import Study
 
 PANELS, ACROSS, WIDE, HIGH = 6, 3, 236, 180
 K_AT_END = re.compile(r"(?<![\W_])[\W_]*+(?:top[\W_]*+)?k[\W_]*+\d++\s*+$", re.I)
@@ -52,7 +50,7 @@ def make(study: Study) -> Figure | Missing:
     y = alt.Y("mean:Q", title=None, scale=alt.Scale(domainMin=0), axis=alt.Axis(format=".6~g", **panel_axis()))
     line = base.mark_line(strokeWidth=1.6).encode(y=y, strokeDash=scales["strokeDash"])
     spans = base.mark_rule(strokeWidth=1.4).encode(y=alt.Y("low:Q", title=None), y2="high:Q")
-    points = base.mark_point(size=50).encode(y=y, shape=scales["shape"], tooltip=told())
+    points = base.mark_point(size=50).encode(y=y, shape=scales["shape"], tooltip=mean_tips())
     names = [family[0].name.rpartition("@")[0] for family in families]
     measures = [m for family in families for m in family]
     figure: Figure = (
@@ -85,8 +83,8 @@ def _lines(lens: Lens) -> tuple[dict[str, dict[int, str]], str]:
     """
     groups: dict[str, dict[int, str]] = {}
     for system in lens.by_mean:
-        found = lens.configuration_of.get(system)
-        settings = dict(found.settings) if found is not None else {}
+        configuration = lens.configuration_of.get(system)
+        settings = dict(configuration.settings) if configuration is not None else {}
         k = settings.pop("k", None)
         if k is None:
             continue
@@ -104,19 +102,19 @@ def _lines(lens: Lens) -> tuple[dict[str, dict[int, str]], str]:
     labels = distinct(names, LABEL)
     lines = {labels[name]: line for name, line in zip(names, swept, strict=True)}
     more = f"{LINES[1]} of {len(lines)} are shown, the best first." if len(lines) > LINES[1] else ""
-    kept = dict(list(lines.items())[: LINES[1]])
-    return kept, f"Each point is of the system that was tried with that k. {more}".strip()
+    first = dict(list(lines.items())[: LINES[1]])
+    return first, f"Each point is of the system that was tried with that k. {more}".strip()
 
 
 def cut_families(lens: Lens) -> list[list[Measure]]:
     """Ranking measures at two or more cut-offs by rank, best known first, plain ones before those with parameters."""
-    found = []
+    families = []
     for family in lens.families:
         cut = sorted((m for m in family if m.k is not None), key=lambda m: m.k or 0)
         if len(cut) > 1 and cut[0].spec.direction != "none" and cut[0].spec.stage == "retrieval":
-            found.append(cut)
+            families.append(cut)
     place = {name: i for i, name in enumerate(ORDER)}
-    return sorted(found, key=lambda family: (len(family[0].given), place.get(family[0].spec.name, len(place))))
+    return sorted(families, key=lambda family: (len(family[0].given), place.get(family[0].spec.name, len(place))))
 
 
 chart = Chart(

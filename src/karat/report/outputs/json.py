@@ -30,7 +30,7 @@ def render(evaluation: Evaluation, *, rows: bool = False, indent: int | None = 2
 def document(evaluation: Evaluation, *, rows: bool = False) -> dict[str, Any]:
     """The object itself, made of plain dicts, lists, texts and numbers."""
     view = EvaluationView(evaluation)
-    made: dict[str, Any] = {
+    fields: dict[str, Any] = {
         "format": FORMAT,
         "dialect": evaluation.dialect,
         "testset": {
@@ -52,8 +52,8 @@ def document(evaluation: Evaluation, *, rows: bool = False) -> dict[str, Any]:
         "notes": evaluation.notes,
     }
     if rows:
-        made["rows"] = _rows(evaluation)
-    document: dict[str, Any] = plain(made)
+        fields["rows"] = _rows(evaluation)
+    document: dict[str, Any] = plain(fields)
     return document
 
 
@@ -76,7 +76,7 @@ def _measure(view: EvaluationView, measure: Measure) -> dict[str, Any]:
 def _rows(evaluation: Evaluation) -> list[dict[str, Any]]:
     scores = evaluation.scores
     status = statuses(scores)
-    found = []
+    rows = []
     for s, system in enumerate(scores.systems):
         ranked, answers = evaluation.ranked.get(system), evaluation.answers.get(system)
         for q, question in enumerate(scores.questions):
@@ -95,8 +95,8 @@ def _rows(evaluation: Evaluation) -> list[dict[str, Any]]:
                 if shown:
                     score["details"] = dict(shown)
                 row["scores"][measure.name] = score
-            found.append(row)
-    return found
+            rows.append(row)
+    return rows
 
 
 def with_rows(evaluation: Evaluation) -> str:

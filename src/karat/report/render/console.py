@@ -133,9 +133,9 @@ def _listing(items: Sequence[ListItem], longest: int | None) -> RenderableType:
 def _command(command: str) -> str:
     r"""A command on lines of its own, each but the last going on after a backslash.
 
-    >>> print(_command("karat explain questions.jsonl a-rather-long-name-of-an.index --question q1 --engine bm25"))
-    karat explain questions.jsonl a-rather-long-name-of-an.index --question \
-      q1 --engine bm25
+    >>> print(_command("karat testset check questions.jsonl a-rather-long-name-of-an.index --match quote"))
+    karat testset check questions.jsonl a-rather-long-name-of-an.index \
+      --match quote
     """
     first, *words = map(shlex.quote, shlex.split(clean(command)))
     lines = [first]
@@ -161,12 +161,13 @@ def _table(table: Table, width: int, longest: int | None, *, titled: bool) -> It
     stacked = sum(spread) + GAP * len(spread) > width
     if stacked:
         spread = [_column_width(column, cells[i], stacked=True) for i, column in enumerate(columns)]
+    room = [(_longest(column, "text"), _longest(column, "beside")) for column in cells]
     for part in _side_parts(spread, labels, width):
-        made = _empty_table([(columns[i], spread[i]) for i in part], fold=sum(spread[i] + GAP for i in part) > width)
+        drawn = _empty_table([(columns[i], spread[i]) for i in part], fold=sum(spread[i] + GAP for i in part) > width)
         for number, row in enumerate(table.rows):
-            written = [_cell(row[i], cells[i], number, stacked=stacked, longest=longest) for i in part]
-            made.add_row(*written, style="bold" if number in table.best else "")
-        yield made
+            written = [_cell(row[i], cells[i][number], room[i], stacked=stacked, longest=longest) for i in part]
+            drawn.add_row(*written, style="bold" if number in table.best else "")
+        yield drawn
         yield ""
     for line in table.footnotes:
         yield RichText(clean(line))
@@ -195,9 +196,7 @@ def _column_width(column: Column, cells: Sequence[Written], *, stacked: bool) ->
         longest = max((cell_len(clean(cell.text)) for cell in cells), default=0)
         words = max((cell_len(word) for cell in cells for word in clean(cell.text).split()), default=0)
         return max(title, min(longest, LABEL if stacked else 2 * LABEL), min(words, LABEL))
-    main, beside, note = (
-        max((len(getattr(cell, name)) for cell in cells), default=0) for name in ("text", "beside", "note")
-    )
+    main, beside, note = (_longest(cells, name) for name in ("text", "beside", "note"))
     return max(title, max(main, beside) if stacked else main + (beside + 1 if beside else 0), note)
 
 
@@ -212,25 +211,30 @@ def _empty_table(columns: Sequence[tuple[Column, int]], *, fold: bool) -> RichTa
     from rich.table import Table as RichTable
     from rich.text import Text as RichText
 
-    made = RichTable(box=box.SIMPLE_HEAD, show_edge=False, padding=(0, 1, 0, 0), pad_edge=False, header_style="bold")
+    table = RichTable(box=box.SIMPLE_HEAD, show_edge=False, padding=(0, 1, 0, 0), pad_edge=False, header_style="bold")
     for column, width in columns:
         if column.is_figure:
-            made.add_column(RichText(_title(column)), justify="right", min_width=width, overflow="fold")
+            table.add_column(RichText(_title(column)), justify="right", min_width=width, overflow="fold")
         else:
-            made.add_column(RichText(_title(column)), width=None if fold else width, overflow="fold")
-    return made
+            table.add_column(RichText(_title(column)), width=None if fold else width, overflow="fold")
+    return table
 
 
-def _cell(cell: object, column: Sequence[Written], row: int, *, stacked: bool, longest: int | None) -> RenderableType:
+def _longest(cells: Sequence[Written], name: str) -> int:
+    return max((len(getattr(cell, name)) for cell in cells), default=0)
+
+
+def _cell(
+    cell: object, written: Written, room: tuple[int, int], *, stacked: bool, longest: int | None
+) -> RenderableType:
     """A cell of a column whose figures end in one line, and what stands beside them begins in one."""
     from rich.text import Text as RichText
 
-    written, beside = column[row], max(len(other.beside) for other in column)
+    main, beside = room
     if not beside and not written.note:
         return RichText(clean(written.text, longest))
     text = RichText(no_wrap=True)
-    main = written.text.rjust(max(len(other.text) for other in column))
-    text.append(main, style="bold" if isinstance(cell, Value) and cell.best else "")
+    text.append(written.text.rjust(main), style="bold" if isinstance(cell, Value) and cell.best else "")
     if beside:
         text.append("\n" + written.beside if stacked else " " + written.beside.ljust(beside), style="dim")
     if written.note:

@@ -22,10 +22,10 @@ def render(gate: Gate) -> str:
     """
     suite = ElementTree.Element("testsuite", name=SUITE)
     properties = ElementTree.SubElement(suite, "properties")
-    told = {"run": gate.run, "outcome": gate.outcome, "sentence": sentence(gate)}
+    about = {"run": gate.run, "outcome": gate.outcome, "sentence": sentence(gate)}
     if gate.baseline_run is not None:
-        told |= {"baseline": gate.baseline or "", "baseline_run": gate.baseline_run}
-    for name, value in told.items():
+        about |= {"baseline": gate.baseline or "", "baseline_run": gate.baseline_run}
+    for name, value in about.items():
         ElementTree.SubElement(properties, "property", name=name, value=_legal(value))
     for verdict in gate.verdicts:
         case = _case(suite, verdict.rule.text, verdict.system)

@@ -126,6 +126,10 @@ class BM25Engine:
         """The terms of a query in order, unknown ones among them."""
         return self._terms.of(query)
 
+    def terms_of_each(self, queries: Sequence[str]) -> list[list[str]]:
+        """The terms of each query in order."""
+        return self._terms.of_each(queries)
+
     def unknown_terms(self, query: str) -> list[str]:
         """The terms of a query that no row holds, each once."""
         terms = list(dict.fromkeys(self.terms_of(query)))

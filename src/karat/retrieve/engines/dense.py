@@ -75,6 +75,14 @@ class DenseEngine:
         return self._content.vectors
 
     @property
+    def row_vectors(self) -> NDArray[np.float32]:
+        """The vector of each row; zeros where it has none."""
+        rows = self._content.rows
+        vectors = np.zeros((len(rows), self.vectors.shape[1]), np.float32)
+        vectors[rows >= 0] = self.vectors[rows[rows >= 0]]
+        return vectors
+
+    @property
     def digests(self) -> NDArray[np.uint8]:
         """The digest of the text behind each vector."""
         return self._content.digests
@@ -111,7 +119,7 @@ class DenseEngine:
 
     def search(self, queries: Sequence[str], depth: int = 100) -> Ranked:
         """The nearest rows of each query, by cosine."""
-        if not queries or not len(self.vectors):
+        if not queries or not len(self.vectors):  # nobody is asked to embed for nothing
             check_depth(depth)
             return Ranked.empty(len(queries))
         return self.search_vectors(self._asked(queries), depth)
@@ -119,7 +127,7 @@ class DenseEngine:
     def search_vectors(self, queries: NDArray[np.float32], depth: int = 100) -> Ranked:
         """The nearest rows of queries that are vectors of length 1 already (or zeros, which find nothing)."""
         check_depth(depth)
-        full = np.flatnonzero(queries.any(axis=1))
+        full = np.flatnonzero(queries.any(axis=1) & (len(self.vectors) > 0))
         parts = []
         for start in range(0, len(full), _QUERIES):
             numbers = full[start : start + _QUERIES]

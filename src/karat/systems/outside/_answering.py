@@ -194,53 +194,41 @@ def read_answer(value: Any, contexts: Sequence[Context]) -> ForeignAnswer:
     if "answer" not in value:
         keys = ", ".join(map(str, list(value)[:6])) or "nothing in it"
         raise BadReply(f"returned a dict with {excerpt(keys, 80)}. {ACCEPTED}")
-    text = value["answer"]
-    if text is not None and not isinstance(text, str):
-        raise BadReply(f"returned the answer {shown(text)}, which is no text. {ACCEPTED}")
-    tokens = _whole(value.get("tokens"))
-    if value.get("tokens") is not None and (tokens is None or tokens < 0):
-        raise BadReply(
-            f"returned the tokens {shown(value['tokens'])}, which is no whole number of 0 or more. {ACCEPTED}"
-        )
+    texts = value.get("contexts")
+    for text in [] if texts is None else _list(texts, "contexts"):
+        _check(text, "context", isinstance(text, str), "text")
+    text, confidence, tokens, cost = (value.get(name) for name in ("answer", "confidence", "tokens", "cost_usd"))
+    _check(text, "answer", text is None or isinstance(text, str), "text")
+    _check(confidence, "confidence", confidence is None or _is_number(confidence, 1.0), "number from 0 to 1")
+    _check(tokens, "tokens", tokens is None or _is_whole(tokens), "whole number of 0 or more")
+    _check(cost, "cost_usd", cost is None or _is_number(cost, math.inf), "number of 0 or more")
     return ForeignAnswer(
         text,
         used=_used(value.get("used"), contexts),
-        contexts=_texts(value.get("contexts")),
-        confidence=_number(value, "confidence", 1.0),
-        tokens=tokens,
-        cost_usd=_number(value, "cost_usd", math.inf),
+        contexts=None if texts is None else tuple(texts),
+        confidence=None if confidence is None else float(confidence),
+        tokens=None if tokens is None else int(tokens),
+        cost_usd=None if cost is None else float(cost),
     )
 
 
-def _number(value: Mapping[Any, Any], name: str, most: float) -> float | None:
-    returned = value.get(name)
-    if returned is None:
-        return None
-    number = math.nan if isinstance(returned, bool) or not isinstance(returned, Real) else float(returned)
-    if not (math.isfinite(number) and 0 <= number <= most):
-        span = "from 0 to 1" if most == 1 else "of 0 or more"
-        raise BadReply(f"returned the {name} {shown(returned)}, which is no number {span}. {ACCEPTED}")
-    return number
+def _check(returned: Any, name: str, is_right: bool, wanted: str) -> None:
+    if not is_right:
+        raise BadReply(f"returned the {name} {shown(returned)}, which is no {wanted}. {ACCEPTED}")
 
 
-def _whole(returned: Any) -> int | None:
-    return None if isinstance(returned, bool) or not isinstance(returned, Integral) else int(returned)
+def _is_number(returned: Any, most: float) -> bool:
+    is_number = type(returned) is not bool and isinstance(returned, Real)
+    return is_number and math.isfinite(float(returned)) and 0 <= float(returned) <= most
 
 
-def _listed(returned: Any, name: str) -> list[Any]:
-    if not isinstance(returned, list | tuple):
-        raise BadReply(f"returned the {name} {shown(returned)}, which is no list. {ACCEPTED}")
+def _is_whole(returned: Any) -> bool:
+    return type(returned) is not bool and isinstance(returned, Integral) and int(returned) >= 0
+
+
+def _list(returned: Any, name: str) -> list[Any]:
+    _check(returned, name, isinstance(returned, list | tuple), "list")
     return list(returned)
-
-
-def _texts(returned: Any) -> tuple[str, ...] | None:
-    if returned is None:
-        return None
-    texts = _listed(returned, "contexts")
-    strange = [text for text in texts if not isinstance(text, str)]
-    if strange:
-        raise BadReply(f"returned the context {shown(strange[0])}, which is no text. {ACCEPTED}")
-    return tuple(texts)
 
 
 def _used(returned: Any, contexts: Sequence[Context]) -> tuple[int, ...] | None:
@@ -249,11 +237,10 @@ def _used(returned: Any, contexts: Sequence[Context]) -> tuple[int, ...] | None:
         return None
     places = {context.id: number for number, context in reversed(list(enumerate(contexts)))}
     numbers: dict[int, None] = {}
-    for one in _listed(returned, "used"):
-        number = _whole(one)
+    for one in _list(returned, "used"):
         place = places.get(one) if isinstance(one, str) else None
-        if number is not None and 1 <= number <= len(contexts):
-            place = number - 1
+        if _is_whole(one) and 1 <= one <= len(contexts):
+            place = int(one) - 1
         if place is None:
             raise BadReply(f"says that it used the context {shown(one)}, which it was not given. {ACCEPTED}")
         numbers[place] = None

@@ -10,29 +10,37 @@ import asyncio
 import inspect
 import threading
 import time
-from collections.abc import Awaitable, Callable, Mapping, Sequence
+from collections.abc import Awaitable, Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
 from karat.core.errors import UsageError
-from karat.core.loading import load_named
+from karat.core.loading import file_of, load_named
 from karat.core.text.words import excerpt
 from karat.core.types import Question
 from karat.files import ReplyReader
+from karat.systems.outside._asked import AskedSettings
 from karat.systems.outside._reply import LONGEST, BadReply, SystemReply, read_returned
 
 MOST_HANGING = 32  # calls left behind after which no more are made
 
 
 @dataclass(frozen=True)
-class CallSettings:
+class CallSettings(AskedSettings):
     """Which function, where its file may stand, and how long it may take for a question."""
 
     target: str
     folder: Path | None = None
     timeout_seconds: float = 60.0
     jobs: int = 1
+
+    def open(self, name: str | None = None) -> CallSystem:
+        return CallSystem(self, name)
+
+    def reads(self) -> Iterator[Path]:
+        file = file_of(self.target, self.folder)
+        return iter(() if file is None else (file,))
 
 
 @dataclass(frozen=True)

@@ -21,6 +21,7 @@ from karat.core.text.words import excerpt
 from karat.models.endpoint import JsonEndpoint, RequestFailure, after
 from karat.models.hosts import Blot, check_way
 from karat.systems.environment import Environment, lookup, placed, substituted, variables
+from karat.systems.outside._asked import AskedSettings, Outside
 from karat.systems.outside._call import CallOutcome
 from karat.systems.outside._json_path import NothingThere
 from karat.systems.outside._reply import LONGEST, BadReply
@@ -29,7 +30,7 @@ _LARGEST = 1 << 26  # bytes of a reply
 
 
 @dataclass(frozen=True)
-class HttpSettings:
+class HttpSettings(AskedSettings):
     """How to ask an endpoint; texts are templates, and stay so. `paths` are JSON paths by name: ids, texts, answer."""
 
     url: str
@@ -41,6 +42,11 @@ class HttpSettings:
     timeout_seconds: float = 60.0
     jobs: int = 4
     retries: int = 3
+
+    def open(self, name: str | None = None) -> Outside:
+        from karat.systems.outside._http import HttpSystem
+
+        return HttpSystem(self, name)
 
 
 @dataclass(frozen=True)

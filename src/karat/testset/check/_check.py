@@ -1,8 +1,7 @@
 """What a check and a filter are, where they are found, and how checks are run.
 
-A file of this folder is about one fault. It holds the checks that look for it in a test set (for `karat check`, which
-asks whether an index holds the gold, and `karat audit`, which asks what the questions are worth) and the filter that
-looks for it in a draft of generation.
+A file of this folder is about one fault. It holds the checks that look for it in a test set and the filter that looks
+for it in a draft of generation.
 """
 
 from __future__ import annotations
@@ -14,32 +13,52 @@ from typing import TYPE_CHECKING, Any, TypeVar
 
 from karat.core.registry import Registry, key_of
 from karat.core.text.words import excerpt, percent, plural
-from karat.results.checkup import SEVERITIES, Finding, Severity
-from karat.results.drafts import Draft
+from karat.results.drafts import Draft, Fragment
+from karat.results.testset_check import SEVERITIES, Finding, Severity
+from karat.testset.check._context import SEMANTIC, CheckContext
+from karat.testset.check._surroundings import Surroundings
 
 if TYPE_CHECKING:
     from karat.core.types import Question
-    from karat.testset.check._context import CheckContext
-    from karat.testset.check._surroundings import Surroundings
+
+__all__ = [
+    "CHECKS",
+    "FILTERS",
+    "SEMANTIC",
+    "SHOWN",
+    "Check",
+    "CheckContext",
+    "Draft",
+    "Filter",
+    "Finding",
+    "Fragment",
+    "Severity",
+    "Surroundings",
+    "about_questions",
+    "check",
+    "counted",
+    "draft_filter",
+    "run",
+]
+"""All that a file of this folder needs to look for its fault."""
 
 SHOWN = 5  # examples of a finding
-Find = Callable[["CheckContext"], Iterable[Finding]]
-FindInDraft = Callable[[Draft, "Surroundings", Sequence[Draft]], str | Draft | None]
+Find = Callable[[CheckContext], Iterable[Finding]]
+FindInDraft = Callable[[Draft, Surroundings, Sequence[Draft]], str | Draft | None]
 
 
 @dataclass(frozen=True)
 class Check:
-    """One check; `order` sorts its findings among those of the same severity.
+    """One check; `order` sorts its findings among those of the same severity, after karat's own unless given.
 
-    `corpus`: it looks at chunks, and is left out where there are none. `audit`: it is one of `karat audit`.
+    One that `needs_index` is not run where there is none.
     """
 
     name: str
     summary: str
     find: Find
-    order: int = 50
-    corpus: bool = False
-    audit: bool = False
+    order: int = 90
+    needs_index: bool = False
 
 
 @dataclass(frozen=True)
@@ -57,14 +76,9 @@ class Filter:
     order: int = 50
 
 
-def check(order: int, name: str = "") -> Callable[[Find], Check]:
-    """A check of `karat check`, made of the function that finds the fault: its name, and its docstring as summary."""
-    return lambda find: Check(name or find.__name__, _summary(find), find, order)
-
-
-def audit_check(order: int, name: str = "", *, corpus: bool = False) -> Callable[[Find], Check]:
-    """A check of `karat audit`, made in the same way."""
-    return lambda find: Check(name or find.__name__, _summary(find), find, order, corpus, audit=True)
+def check(order: int, name: str = "", *, needs_index: bool = True) -> Callable[[Find], Check]:
+    """A check, made of the function that finds the fault: its name, and its docstring as summary."""
+    return lambda find: Check(name or find.__name__, _summary(find), find, order, needs_index)
 
 
 def draft_filter(order: int) -> Callable[[FindInDraft], Filter]:
@@ -102,12 +116,7 @@ class FaultRegistry(Registry[Entry]):
 
 def _check_in(source: Any) -> Check | None:
     entry = getattr(source, "check", source)
-    return entry if isinstance(entry, Check) and not entry.audit else None
-
-
-def _audit_check_in(source: Any) -> Check | None:
-    entry = getattr(source, "check", source)
-    return entry if isinstance(entry, Check) and entry.audit else None
+    return entry if isinstance(entry, Check) else None
 
 
 def _filter_in(source: Any) -> Filter | None:
@@ -117,7 +126,6 @@ def _filter_in(source: Any) -> Filter | None:
 
 _FILES = ("karat.testset.check",)
 CHECKS = FaultRegistry("check", _FILES, "karat.checks", _check_in)
-AUDIT_CHECKS = FaultRegistry("audit check", _FILES, "karat.audits", _audit_check_in)
 FILTERS = FaultRegistry("filter", _FILES, "karat.filters", _filter_in)
 
 

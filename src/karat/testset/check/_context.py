@@ -2,88 +2,72 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, field
-from functools import cached_property, wraps
-from typing import TYPE_CHECKING, Any, TypeVar
+from collections.abc import Sequence
+from dataclasses import KW_ONLY, dataclass
+from functools import cached_property
+from typing import TYPE_CHECKING
 
 import numpy as np
 
+from karat.core.docs import Chunks
 from karat.core.text import guess_language, sentences
 from karat.match import Pages, resolve
 from karat.models.terms import terms
 from karat.testset.lexicon import ChunkSentence, Weights, content_of, spoken
 from karat.testset.modes import MODES
+from karat.testset.once import once
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
-    from karat.core.docs import Chunks, Doc, Problem
+    from karat.core.docs import Doc, Problem
     from karat.core.judged import Ints
     from karat.core.ranked import Ranked
     from karat.core.run import Run
     from karat.core.types import Gold, Question, TestSet
-    from karat.match import Resolution
+    from karat.match import Resolution, Unresolved
     from karat.retrieve import Engine
+    from karat.retrieve.engines.dense import DenseEngine
 
     Vectors = NDArray[np.float32]
 
 SEMANTIC = frozenset(kind for kind, mode in MODES.items() if mode == "semantic")
 """Kinds of question that promise other words than the text's."""
-Result = TypeVar("Result")
 DEPTH = 20  # chunks that each engine is asked for
 
 
-def once(compute: Callable[[CheckContext], Result]) -> Callable[[CheckContext], Result]:
-    """What is worked out of a context once, whoever asks first."""
-
-    @wraps(compute)
-    def remembered(context: CheckContext) -> Result:
-        if compute not in context._results:
-            context._results[compute] = compute(context)
-        result: Result = context._results[compute]
-        return result
-
-    return remembered
-
-
-@dataclass(frozen=True, kw_only=True)
+@dataclass(frozen=True)
 class CheckContext:
-    """What a check sees. `chunks` is empty where no corpus was given.
+    """What a check sees; `index_chunks` None: there is no index, and there are no chunks.
 
-    `problems` are files that could not be read, `runs` results over these chunks. `engines` are those over the chunks
-    (`bm25`, `dense`), fewer where some cannot be had; `vectors` has a row a chunk and `question_vectors` one a
-    question: None where there is no embedder.
+    `docs` are the documents the chunks were cut from: with them quotes are found where chunks split them, and pages
+    that hold no text are known. `problems` are files that could not be read, `runs` results over these chunks.
+    `index_bm25` and `index_dense` are engines of the index; one that it lacks is built here.
     """
 
     testset: TestSet
-    chunks: Chunks
+    index_chunks: Chunks | None = None
     docs: Sequence[Doc] | None = None
+    _: KW_ONLY
     problems: Sequence[Problem] = ()
     runs: Sequence[Run] = ()
     by: str = "auto"
     page_offset: int = 0
     pages: Pages = "physical"
-    engines: Mapping[str, Engine] = field(default_factory=dict)
-    vectors: Vectors | None = None
-    question_vectors: Vectors | None = None
-    seed: int = 0
-    _resolutions: dict[tuple[str, Pages, int], Resolution] = field(default_factory=dict, init=False, repr=False)
-    _languages: dict[tuple[str, bool], str | None] = field(default_factory=dict, init=False, repr=False)
-    _terms: dict[tuple[str, str | None], frozenset[str]] = field(default_factory=dict, init=False, repr=False)
-    _results: dict[Any, Any] = field(default_factory=dict, init=False, repr=False)
-    _sentences: dict[int, list[ChunkSentence]] = field(default_factory=dict, init=False, repr=False)
-
-    def resolved(self, by: str, *, pages: Pages | None = None, page_offset: int | None = None) -> Resolution:
-        """The gold resolved in another way than asked for."""
-        key = (by, pages or self.pages, self.page_offset if page_offset is None else page_offset)
-        if key not in self._resolutions:
-            self._resolutions[key] = resolve(
-                self.testset, self.chunks, self.docs, by=by, page_offset=key[2], pages=key[1]
-            )
-        return self._resolutions[key]
+    index_bm25: Engine | None = None
+    index_dense: DenseEngine | None = None
 
     @cached_property
+    def chunks(self) -> Chunks:
+        return Chunks([]) if self.index_chunks is None else self.index_chunks
+
+    @once
+    def resolved(self, by: str, pages: Pages | None = None, page_offset: int | None = None) -> Resolution:
+        """The gold resolved in another way than asked for."""
+        offset = self.page_offset if page_offset is None else page_offset
+        return resolve(self.testset, self.chunks, self.docs, by=by, page_offset=offset, pages=pages or self.pages)
+
+    @property
     def resolution(self) -> Resolution:
         return self.resolved(self.by)
 
@@ -94,6 +78,11 @@ class CheckContext:
     @property
     def has_corpus(self) -> bool:
         return len(self.chunks) > 0
+
+    @cached_property
+    def missing_gold(self) -> list[Unresolved]:
+        """Relevant gold that no chunk holds."""
+        return [u for u in self.resolution.unresolved if u.gold.grade >= 1] if self.index_chunks is not None else []
 
     @cached_property
     def golds(self) -> list[Gold]:
@@ -113,11 +102,15 @@ class CheckContext:
 
     def language_of(self, row: int) -> str | None:
         """The language of a chunk, guessed once a document: it tells more than a question does."""
-        text = self.chunks.texts[row]
-        key = (self.chunks[row].doc, text[:200].isascii())
-        if key not in self._languages:
-            self._languages[key] = guess_language(text)
-        return self._languages[key]
+        return self._languages[self.chunks[row].doc, self.chunks.texts[row][:200].isascii()]
+
+    @cached_property
+    def _languages(self) -> dict[tuple[str, bool], str | None]:
+        """By document, and by whether a chunk of it begins in ASCII: as its first such chunk is."""
+        firsts: dict[tuple[str, bool], str] = {}
+        for chunk in self.chunks:
+            firsts.setdefault((chunk.doc, chunk.text[:200].isascii()), chunk.text)
+        return {key: guess_language(text) for key, text in firsts.items()}
 
     @cached_property
     def languages(self) -> list[str | None]:
@@ -127,16 +120,14 @@ class CheckContext:
             for question, rows in zip(self.questions, self.gold_rows, strict=True)
         ]
 
-    def terms_like(self, text: str, row: int) -> frozenset[str]:
-        """Stems of the content words of a text in the language of a chunk."""
-        key = (text, self.language_of(row))
-        if key not in self._terms:
-            self._terms[key] = terms(*key)
-        return self._terms[key]
+    @once
+    def terms_of(self, text: str, language: str | None) -> frozenset[str]:
+        """Stems of the content words of a text in a language."""
+        return terms(text, language)
 
     def row_terms(self, row: int) -> frozenset[str]:
         """Stems of the content words of a chunk."""
-        return self.terms_like(self.chunks.texts[row], row)
+        return self.terms_of(self.chunks.texts[row], self.language_of(row))
 
     @cached_property
     def asked_sets(self) -> list[frozenset[str]]:
@@ -160,14 +151,12 @@ class CheckContext:
             for row, chunk in enumerate(self.chunks)
         ]
 
+    @once
     def sentences(self, row: int) -> list[ChunkSentence]:
-        """The sentences of a chunk, each read once."""
-        if row not in self._sentences:
-            language = self.language_of(row)
-            self._sentences[row] = [
-                ChunkSentence(text, frozenset(content_of(text, language))) for text in sentences(self.chunks.texts[row])
-            ]
-        return self._sentences[row]
+        """The sentences of a chunk."""
+        language = self.language_of(row)
+        texts = sentences(self.chunks.texts[row])
+        return [ChunkSentence(text, frozenset(content_of(text, language))) for text in texts]
 
     @cached_property
     def weights(self) -> Weights:
@@ -175,19 +164,39 @@ class CheckContext:
         return Weights(self.held if self.has_corpus else self.asked_sets)
 
     @cached_property
-    def ranked(self) -> dict[str, Ranked]:
-        """What each engine finds for each question; `dense` by the vectors where the index has no such engine."""
-        from karat.testset.attained import nearest
+    def bm25(self) -> Engine:
+        """The words of the chunks: the index's own engine, or one built here."""
+        from karat.retrieve.engines.bm25 import BM25Engine
 
-        texts = [question.text for question in self.questions]
-        ranked = {"bm25": self.engines["bm25"].search(texts, DEPTH)} if "bm25" in self.engines else {}
-        if self.question_vectors is not None and self.vectors is not None:
-            dense = self.engines.get("dense")
-            search = getattr(dense, "search_vectors", None)
-            if search is not None:
-                ranked["dense"] = search(self.question_vectors, DEPTH)
-            elif dense is not None:
-                ranked["dense"] = dense.search(texts, DEPTH)
-            else:
-                ranked["dense"] = nearest(self.vectors, self.question_vectors, DEPTH)
-        return ranked
+        return self.index_bm25 or BM25Engine.build(self._titled, {}, lambda what, done, total: None)
+
+    @cached_property
+    def dense(self) -> DenseEngine:
+        """The vectors of the chunks: the index's own engine, or one built here with karat's own embedder."""
+        from karat.retrieve.engines.dense import DenseEngine
+
+        return self.index_dense or DenseEngine.build(self._titled, {}, lambda what, done, total: None)
+
+    @property
+    def _titled(self) -> list[str]:
+        return [f"{chunk.title}\n{chunk.text}" if chunk.title else chunk.text for chunk in self.chunks]
+
+    @cached_property
+    def vectors(self) -> Vectors:
+        """A row a chunk; zeros where the embedder makes nothing of its text."""
+        vectors = self.dense.row_vectors
+        return vectors if vectors.size else np.zeros((len(self.chunks), self.question_vectors.shape[1]), np.float32)
+
+    @cached_property
+    def question_vectors(self) -> Vectors:
+        return self.dense.embedder.embed([question.text for question in self.questions], "query")
+
+    @cached_property
+    def ranked(self) -> dict[str, Ranked]:
+        """What BM25 and dense retrieval find for each question; nothing without chunks."""
+        if not self.has_corpus:
+            return {}
+        return {
+            "bm25": self.bm25.search([question.text for question in self.questions], DEPTH),
+            "dense": self.dense.search_vectors(self.question_vectors, DEPTH),
+        }

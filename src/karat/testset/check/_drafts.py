@@ -1,9 +1,8 @@
-"""Drafts that pass the filters, in turn; and those accepted so far, found by what they share."""
+"""Drafts that pass the filters, in turn."""
 
 from __future__ import annotations
 
-import math
-from collections.abc import Callable, Collection, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
@@ -12,8 +11,6 @@ from karat.testset.check._check import FILTERS
 
 if TYPE_CHECKING:
     from karat.testset.check._surroundings import Surroundings
-
-Stems = Callable[[str], frozenset[str]]
 
 
 @dataclass(frozen=True)
@@ -51,59 +48,3 @@ def judge_drafts(drafts: Sequence[Draft], surroundings: Surroundings, accepted: 
         if verdicts[-1].rejected is None:
             accepted.append(verdicts[-1].draft)
     return verdicts
-
-
-class EarlierQuestions:
-    """Texts in the order in which they were asked, by their stems and by the rows they are about."""
-
-    def __init__(self, stems: Stems) -> None:
-        self._stems = stems
-        self._count = 0
-        self._bare: list[int] = []
-        self._by_stem: dict[str, list[int]] = {}
-        self._by_row: dict[int, list[int]] = {}
-
-    def __len__(self) -> int:
-        return self._count
-
-    def add(self, text: str, rows: Collection[int] = ()) -> None:
-        """Note one more text."""
-        stems = self._stems(text)
-        if not stems:
-            self._bare.append(self._count)
-        for stem in stems:
-            self._by_stem.setdefault(stem, []).append(self._count)
-        for row in rows:
-            self._by_row.setdefault(row, []).append(self._count)
-        self._count += 1
-
-    def candidates(self, text: str, share: float, rows: Collection[int] = ()) -> list[int]:
-        """The places of texts that can have this share of all stems in common with it, or are about one of the rows.
-
-        Who shares so many misses few of its stems: of the rarest, one more than may be missed, it has at least one.
-        """
-        stems = self._stems(text)
-        by_rarity = sorted((self._by_stem.get(stem, ()) for stem in stems), key=len)
-        places = set(() if stems else self._bare)
-        places.update(*by_rarity[: len(stems) - math.ceil(share * len(stems)) + 1])
-        places.update(*(self._by_row.get(row, ()) for row in rows))
-        return sorted(places)
-
-
-class AcceptedDrafts:
-    """The drafts accepted so far, noted as their list grows."""
-
-    def __init__(self, stems: Stems) -> None:
-        self._stems = stems
-        self._earlier = EarlierQuestions(stems)
-        self._last: Draft | None = None
-
-    def of(self, accepted: Sequence[Draft]) -> EarlierQuestions:
-        """The accepted drafts to be looked up; begun anew where the list is not the one that was known, grown."""
-        known = len(self._earlier)
-        if known > len(accepted) or (known and accepted[known - 1] is not self._last):
-            self._earlier, known = EarlierQuestions(self._stems), 0
-        for draft in accepted[known:]:
-            self._earlier.add(draft.text, {fragment.row for fragment in draft.fragments})
-            self._last = draft
-        return self._earlier

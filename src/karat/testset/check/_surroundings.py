@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Collection, Iterable, Sequence
 from functools import cached_property
 from typing import TYPE_CHECKING
 
@@ -12,8 +12,8 @@ import numpy as np
 from karat.core.asked import AnswerRequest, Context
 from karat.core.errors import UsageError
 from karat.core.text import sentences
-from karat.testset.check._drafts import AcceptedDrafts, EarlierQuestions
 from karat.testset.lexicon import ChunkSentence, one_line
+from karat.testset.once import once
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -27,30 +27,26 @@ if TYPE_CHECKING:
 
 DEPTH = 20  # chunks that are looked at by words, and as many by vectors
 _TOGETHER = 256
-_WORDS = 5000  # that are looked up at a time
-_AROUND = '.,;:!?"()[]«»“”'
-_MARK = "7777777771"  # no word of a text, and its own stem
 
 
 class Surroundings:
-    """All chunks, searchable by words and, where the means hold an embedder, by vectors; and an extractive answerer.
+    """All chunks, searchable by words and by vectors (of karat's own embedder, where `models` have none); and an
+    extractive answerer.
 
     `before` are questions that exist already, which a draft must not repeat. Everything is worked out when it is
     first needed and kept.
     """
 
-    def __init__(self, chunks: Chunks, models: Models, seed: int = 0, before: Sequence[Question] = ()) -> None:
+    def __init__(self, chunks: Chunks, models: Models, before: Sequence[Question] = ()) -> None:
         if not len(chunks):
             raise UsageError("there are no chunks to ask about. Index documents first.")
-        self.chunks, self.models, self.seed, self.before = chunks, models, seed, tuple(before)
+        self.chunks, self.models, self.before = chunks, models, tuple(before)
         self._stems: dict[str, frozenset[str]] = {}
-        self._row_stems: dict[int, frozenset[str]] = {}
-        self._sentences: dict[int, tuple[ChunkSentence, ...]] = {}
         self._near: dict[str, tuple[int, ...]] = {}
-        self._lines: dict[int, str] = {}
         self._asked: dict[str, NDArray[np.float32]] = {}
         self._usual: dict[str, float] = {}
-        self._accepted = AcceptedDrafts(self.stems)
+        self._accepted = EarlierQuestions(self.stems)
+        self._noted: list[Draft] = []  # the accepted drafts in it
 
     @cached_property
     def bm25(self) -> BM25Engine:
@@ -60,18 +56,14 @@ class Surroundings:
         return BM25Engine.build([self._searched(row) for row in range(len(self.chunks))], {}, lambda *_: None)
 
     @cached_property
-    def _terms(self) -> _QueryTerms:
-        return _QueryTerms(self.bm25)
+    def _embedder(self) -> EmbeddingModel:
+        from karat.models import EmbedderSettings, embedder_named
+
+        return self.models.embedder() if self.models.embedder is not None else embedder_named(EmbedderSettings())
 
     @cached_property
-    def _embedder(self) -> EmbeddingModel | None:
-        return self.models.embedder() if self.models.embedder is not None else None
-
-    @cached_property
-    def vectors(self) -> NDArray[np.float32] | None:
-        """The vector of each chunk; None without an embedder."""
-        if self._embedder is None:
-            return None
+    def vectors(self) -> NDArray[np.float32]:
+        """The vector of each chunk."""
         texts = self.chunks.texts
         parts = [self._embedder.embed(texts[i : i + 4096], "passage") for i in range(0, len(texts), 4096)]
         return np.concatenate(parts)
@@ -97,27 +89,29 @@ class Surroundings:
     def stems(self, text: str) -> frozenset[str]:
         """The stems of a text's content words and its numbers."""
         if text not in self._stems:
-            self._stems[text] = self._terms.of(text)
+            self._learn([text])
         return self._stems[text]
+
+    def _learn(self, texts: Sequence[str]) -> None:
+        """Work out the stems of many texts together."""
+        new = list(dict.fromkeys(text for text in texts if text not in self._stems))
+        self._stems.update(zip(new, map(frozenset, self.bm25.terms_of_each(new)), strict=True))
 
     def row_stems(self, row: int) -> frozenset[str]:
         """The stems of a chunk and its title."""
-        if row not in self._row_stems:
-            self._row_stems[row] = self._terms.of(self._searched(row))
-        return self._row_stems[row]
+        return self.stems(self._searched(row))
 
+    @once
     def sentences(self, row: int) -> tuple[ChunkSentence, ...]:
         """The sentences of a chunk."""
-        if row not in self._sentences:
-            texts = sentences(self.chunks[row].text)
-            self._sentences[row] = tuple(ChunkSentence(text, self._terms.of(text)) for text in texts)
-        return self._sentences[row]
+        texts = sentences(self.chunks[row].text)
+        self._learn(texts)
+        return tuple(ChunkSentence(text, self.stems(text)) for text in texts)
 
+    @once
     def line(self, row: int) -> str:
         """A chunk on one line."""
-        if row not in self._lines:
-            self._lines[row] = one_line(self.chunks[row].text)
-        return self._lines[row]
+        return one_line(self.chunks[row].text)
 
     def prepare(self, drafts: Sequence[Draft]) -> None:
         """Search and embed what these drafts need, together."""
@@ -127,17 +121,15 @@ class Surroundings:
 
     def _search(self, questions: Sequence[str]) -> None:
         by_words = self.bm25.search(questions, DEPTH)
-        by_vectors: list[list[int]] = [[] for _ in questions]
-        if self.vectors is not None and self._embedder is not None:
-            asked = self._embedder.embed(questions, "query")
-            self._asked.update(zip(questions, asked, strict=True))
-            cosines = np.round(asked @ self.vectors.T, 5)
-            self._usual.update(zip(questions, np.median(cosines, axis=1).tolist(), strict=True))
-            by_vectors = [np.argsort(-row, kind="stable")[:DEPTH].tolist() for row in cosines]
+        asked = self._embedder.embed(questions, "query")
+        self._asked.update(zip(questions, asked, strict=True))
+        cosines = np.round(asked @ self.vectors.T, 5)
+        self._usual.update(zip(questions, np.median(cosines, axis=1).tolist(), strict=True))
+        by_vectors = [np.argsort(-row, kind="stable")[:DEPTH].tolist() for row in cosines]
         for i, question in enumerate(questions):
             self._near[question] = tuple(dict.fromkeys([*by_words.of(i)[0].tolist(), *by_vectors[i]]))
-        rows = {row for question in questions for row in self._near[question] if row not in self._row_stems}
-        self._terms.learn([*questions, *(self._searched(row) for row in sorted(rows))])
+        rows = {row for question in questions for row in self._near[question]}
+        self._learn([*questions, *map(self._searched, sorted(rows))])
 
     def near(self, question: str) -> tuple[int, ...]:
         """The rows nearest to a question: by its words, best first, then by its vector."""
@@ -145,26 +137,22 @@ class Surroundings:
             self._search([question])
         return self._near[question]
 
-    def alike(self, question: str, other: str) -> float | None:
-        """The cosine of two questions; None without an embedder."""
-        if self._embedder is None:
-            return None
+    def alike(self, question: str, other: str) -> float:
+        """The cosine of two questions."""
         missing = [text for text in dict.fromkeys((question, other)) if text not in self._asked]
         if missing:
             self._asked.update(zip(missing, self._embedder.embed(missing, "query"), strict=True))
         return round(float(self._asked[question] @ self._asked[other]), 5)
 
-    def nearness(self, question: str, row: int) -> float | None:
-        """The cosine of a question and a chunk; None without an embedder."""
-        if self.vectors is None:
-            return None
+    def nearness(self, question: str, row: int) -> float:
+        """The cosine of a question and a chunk."""
         self.near(question)
         return round(float(self._asked[question] @ self.vectors[row]), 5)
 
-    def usual(self, question: str) -> float | None:
-        """The median cosine of a question with all chunks; None without an embedder."""
+    def usual(self, question: str) -> float:
+        """The median cosine of a question with all chunks."""
         self.near(question)
-        return self._usual.get(question)
+        return self._usual[question]
 
     @cached_property
     def existing(self) -> EarlierQuestions:
@@ -175,8 +163,13 @@ class Surroundings:
         return earlier
 
     def accepted(self, drafts: Sequence[Draft]) -> EarlierQuestions:
-        """The accepted drafts, to be looked up."""
-        return self._accepted.of(drafts)
+        """The accepted drafts, to be looked up: noted as their list grows, anew where another list is given."""
+        if self._noted != list(drafts[: len(self._noted)]):
+            self._accepted, self._noted = EarlierQuestions(self.stems), []
+        for draft in drafts[len(self._noted) :]:
+            self._accepted.add(draft.text, {fragment.row for fragment in draft.fragments})
+            self._noted.append(draft)
+        return self._accepted
 
     @cached_property
     def _extractive(self) -> Answerer:
@@ -198,39 +191,35 @@ class Surroundings:
         return f"{chunk.title}\n{chunk.text}" if chunk.title else chunk.text
 
 
-class _QueryTerms:
-    """The terms that BM25 makes of texts, each word looked up once."""
+class EarlierQuestions:
+    """Texts in the order in which they were asked, by their stems and by the rows they are about."""
 
-    def __init__(self, bm25: BM25Engine) -> None:
-        self._bm25 = bm25
-        self._known: dict[str, tuple[str, ...]] = {}
+    def __init__(self, stems: Callable[[str], frozenset[str]]) -> None:
+        self._stems = stems
+        self._count = 0
+        self._bare: list[int] = []
+        self._by_stem: dict[str, list[int]] = {}
+        self._by_row: dict[int, list[int]] = {}
 
-    def of(self, text: str) -> frozenset[str]:
-        words = _words(text)
-        if not words <= self._known.keys():
-            self.learn([text])
-        return frozenset(term for word in words for term in self._known[word])
+    def add(self, text: str, rows: Collection[int] = ()) -> None:
+        """Note one more text."""
+        stems = self._stems(text)
+        if not stems:
+            self._bare.append(self._count)
+        for stem in stems:
+            self._by_stem.setdefault(stem, []).append(self._count)
+        for row in rows:
+            self._by_row.setdefault(row, []).append(self._count)
+        self._count += 1
 
-    def learn(self, texts: Sequence[str]) -> None:
-        """Look up the words of many texts together."""
-        new = sorted({word for text in texts for word in _words(text)} - self._known.keys())
-        for start in range(0, len(new), _WORDS):
-            self._learn(new[start : start + _WORDS])
+    def candidates(self, text: str, share: float, rows: Collection[int] = ()) -> list[int]:
+        """The places of texts that can have this share of all stems in common with it, or are about one of the rows.
 
-    def _learn(self, words: list[str]) -> None:
-        """Ask for all at once, with a mark between them by which the terms are told apart again."""
-        terms = self._bm25.terms_of(f" {_MARK} ".join(words))
-        if terms.count(_MARK) != len(words) - 1:
-            self._known.update((word, tuple(self._bm25.terms_of(word))) for word in words)
-            return
-        by_word: list[list[str]] = [[]]
-        for term in terms:
-            if term == _MARK:
-                by_word.append([])
-            else:
-                by_word[-1].append(term)
-        self._known.update((word, tuple(some)) for word, some in zip(words, by_word, strict=True))
-
-
-def _words(text: str) -> set[str]:
-    return {word.strip(_AROUND) for word in text.lower().split()}
+        Who shares so many misses few of its stems: of the rarest, one more than may be missed, it has at least one.
+        """
+        stems = self._stems(text)
+        by_rarity = sorted((self._by_stem.get(stem, ()) for stem in stems), key=len)
+        places = set(() if stems else self._bare)
+        places.update(*by_rarity[: len(stems) - math.ceil(share * len(stems)) + 1])
+        places.update(*(self._by_row.get(row, ()) for row in rows))
+        return sorted(places)

@@ -6,11 +6,7 @@ from collections.abc import Iterable, Sequence
 
 from karat.core.text.detect import holds_answer
 from karat.core.text.words import excerpt
-from karat.results.checkup import Finding
-from karat.results.drafts import Draft
-from karat.testset.check._check import about_questions, audit_check, draft_filter
-from karat.testset.check._context import CheckContext
-from karat.testset.check._surroundings import Surroundings
+from karat.testset.check._check import CheckContext, Draft, Finding, Surroundings, about_questions, check, draft_filter
 from karat.testset.lexicon import content_of
 
 
@@ -20,7 +16,7 @@ def _leaked(question: str, answers: Iterable[str], language: str | None) -> str 
     return next((one for one in answers if holds_answer(question, one, words, content_of(one, language))), None)
 
 
-@audit_check(22)
+@check(42, needs_index=False)
 def leaked_answers(context: CheckContext) -> Iterable[Finding]:
     """Questions that hold their own answer."""
     pairs = zip(context.questions, context.languages, strict=True)

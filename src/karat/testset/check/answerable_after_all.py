@@ -5,9 +5,8 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from karat.core.text.words import excerpt
-from karat.results.drafts import Draft
-from karat.testset.check._check import draft_filter
-from karat.testset.check._surroundings import DEPTH, Surroundings
+from karat.testset.check._check import Draft, Surroundings, draft_filter
+from karat.testset.check._surroundings import DEPTH
 
 SURE = 0.7
 """Confidence of the extractive answerer, over the twenty nearest chunks, from which it counts as answered. Of the eight

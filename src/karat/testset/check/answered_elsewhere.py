@@ -11,12 +11,19 @@ from karat.core.text import guess_language
 from karat.core.text.detect import VERDICTS
 from karat.core.text.support import NUMBER_WORDS, Claim, SupportText
 from karat.models.terms import terms
-from karat.results.checkup import Finding
-from karat.results.drafts import Draft, Fragment
-from karat.testset.check._check import about_questions, audit_check, draft_filter
-from karat.testset.check._context import DEPTH, CheckContext, once
-from karat.testset.check._surroundings import Surroundings
+from karat.testset.check._check import (
+    CheckContext,
+    Draft,
+    Finding,
+    Fragment,
+    Surroundings,
+    about_questions,
+    check,
+    draft_filter,
+)
+from karat.testset.check._context import DEPTH
 from karat.testset.lexicon import ChunkSentence, content_of, one_line, without_asking
+from karat.testset.once import once
 
 ANSWER = 0.95  # share of the answer, by weight, that a few sentences of the chunk must hold
 ASKED = 0.7  # share of the question's words that they must hold
@@ -32,7 +39,7 @@ ANSWER_IN_DRAFT, QUESTION_IN_DRAFT = 0.9, 0.8  # weight of the stems of either t
 WORTH_READING = 0.75  # of a draft's weight that a chunk has to hold to be looked at closely
 
 
-@audit_check(24, corpus=True)
+@check(31)
 def unjudged_chunks(context: CheckContext) -> Iterable[Finding]:
     """Chunks that answer a question and are not its gold."""
     answered = [q for q in range(len(context.questions)) if answering(context)[q] is not None]
@@ -48,7 +55,7 @@ def unjudged_chunks(context: CheckContext) -> Iterable[Finding]:
     )  # fmt: skip
 
 
-@audit_check(12, corpus=True)
+@check(30)
 def wrong_gold(context: CheckContext) -> Iterable[Finding]:
     """Questions that another chunk answers far better than their gold."""
     ids, gold = context.chunks.ids, context.gold_rows
@@ -224,11 +231,11 @@ def candidates(context: CheckContext, q: int, most: int) -> list[int]:
 @once
 def _ranked_answers(context: CheckContext) -> list[Ranked]:
     """What BM25 finds for each question with its first reference answer, and for the sentence that answers it."""
-    if "bm25" not in context.engines:
+    if not context.has_corpus:
         return []
     asked = [" ".join((question.text, *question.answers[:1])) for question in context.questions]
     sentences = [sentence.text if sentence is not None else "" for sentence in answering(context)]
-    return [context.engines["bm25"].search(texts, DEPTH) for texts in (asked, sentences)]
+    return [context.bm25.search(texts, DEPTH) for texts in (asked, sentences)]
 
 
 def _repeated(draft: Draft, row: int, surroundings: Surroundings) -> str:
@@ -238,7 +245,7 @@ def _repeated(draft: Draft, row: int, surroundings: Surroundings) -> str:
 
 
 def _sentences_that_answer(
-    said: str, asked: frozenset[str], answer: frozenset[str], row: int, surroundings: Surroundings
+    reference: str, asked: frozenset[str], answer: frozenset[str], row: int, surroundings: Surroundings
 ) -> str:
     """Two neighbouring sentences of the chunk, or one, that hold the answer and what is asked; "" where none do."""
     held = surroundings.row_stems(row)
@@ -253,7 +260,7 @@ def _sentences_that_answer(
         if surroundings.share(answer, stems) < ANSWER_IN_DRAFT or surroundings.share(asked, stems) < QUESTION_IN_DRAFT:
             continue
         held_there = SupportText.of("\n".join(part.text for part in window), None, terms)
-        if not Claim.of(said, None, terms).against(held_there).figures:
+        if not Claim.of(reference, None, terms).against(held_there).figures:
             return _between(surroundings.chunks[row].text, window[0].text, window[-1].text)
     return ""
 

@@ -6,15 +6,13 @@ from collections import Counter
 from collections.abc import Iterator
 
 from karat.core.text.words import excerpt, percent, plural
-from karat.results.checkup import Finding
-from karat.testset.check._check import about_questions, audit_check
-from karat.testset.check._context import CheckContext
+from karat.testset.check._check import CheckContext, Finding, about_questions, check
 
 FEW = 10  # questions of a kind below which its mean says little
 LONG = 100  # words of an answer from which word measures say little of it
 
 
-@audit_check(40)
+@check(53, needs_index=False)
 def balance(context: CheckContext) -> Iterator[Finding]:
     """Kinds, unanswerable questions and answer lengths out of balance."""
     total = len(context.questions)
@@ -44,7 +42,7 @@ def balance(context: CheckContext) -> Iterator[Finding]:
             check="balance",
             severity="info",
             title="no question is marked unanswerable",
-            text="Whether a system admits that it does not know cannot be told.",
+            text="Whether a system admits that it does not know cannot be measured.",
             numbers={"unanswerable": 0},
             remedy="Add some questions that the documents do not answer.",
         )

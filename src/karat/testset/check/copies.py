@@ -10,9 +10,7 @@ import numpy as np
 
 from karat.core.text.codes import Vocabulary
 from karat.core.text.words import plural
-from karat.results.checkup import Finding
-from karat.testset.check._check import check, counted
-from karat.testset.check._context import CheckContext
+from karat.testset.check._check import CheckContext, Finding, check, counted
 
 if TYPE_CHECKING:
     from karat.core.judged import Bools, Floats, Ints
@@ -121,7 +119,7 @@ def _word_for_word(coded: TokenIds, likely: Bools, is_gold: Bools) -> dict[int, 
     }
 
 
-@check(30, "copies")
+@check(32, "copies")
 def repeated_chunks(context: CheckContext) -> Iterator[Finding]:
     """Chunks that say the same as a gold chunk and are not gold."""
     gold_rows = np.unique(np.concatenate([*context.gold_rows, np.zeros(0, np.int64)]))

@@ -5,16 +5,14 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from karat.core.text.words import percent, plural
-from karat.results.checkup import Finding
-from karat.testset.check._check import SHOWN, audit_check
-from karat.testset.check._context import CheckContext
+from karat.testset.check._check import SHOWN, CheckContext, Finding, check
 from karat.testset.topics import coverage_of, is_thin
 
 _MOST = 0.5  # share of the questions about one document from which they are concentrated
 _UNASKED = 0.5  # share of the chunks in documents without any question from which the corpus is hardly covered
 
 
-@audit_check(30, corpus=True)
+@check(51)
 def coverage(context: CheckContext) -> Iterator[Finding]:
     """Documents and topics that nobody asks about."""
     covered = coverage_of(context)
@@ -35,7 +33,7 @@ def coverage(context: CheckContext) -> Iterator[Finding]:
                 f"(about {row.expected:.0f} would be even)"
                 for row in sorted(thin, key=lambda row: (row.questions - row.expected, row.words))[:SHOWN]
             ),
-            remedy="Add questions on them: `karat generate --extend --fill-gaps` does.",
+            remedy="Add questions on them: `karat testset make --extend --fill-gaps` does.",
         )
     total = sum(row.questions for row in covered.by_doc)
     empty = [row for row in covered.by_doc if not row.questions]

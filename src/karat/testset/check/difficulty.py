@@ -5,11 +5,9 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from karat.core.text.words import percent
-from karat.results.audit import ALL
-from karat.results.checkup import Finding
+from karat.results.testset_check import ALL
 from karat.testset.attained import attained
-from karat.testset.check._check import audit_check
-from karat.testset.check._context import SEMANTIC, CheckContext
+from karat.testset.check._check import SEMANTIC, CheckContext, Finding, check
 
 CUT = 5
 EASY = 0.95  # Recall@5 of BM25 from which a kind tells no two systems apart
@@ -17,7 +15,7 @@ HARD = 0.2  # Recall@20 of the better engine below which the gold is in doubt
 _LEAST = 10  # questions of a kind
 
 
-@audit_check(36, corpus=True)
+@check(52)
 def difficulty(context: CheckContext) -> Iterator[Finding]:
     """Kinds that BM25 alone finds nearly always, or that nothing finds."""
     alone = len({row.kind for row in attained(context)}) == 2  # all, and the one kind that there is

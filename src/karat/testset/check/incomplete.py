@@ -1,19 +1,26 @@
-"""Incomplete: questions that cannot be scored as they stand: empty, without gold or answer, or twice."""
+"""Incomplete: questions that cannot be scored as they stand: without gold or answer, or twice."""
 
 from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Callable, Iterator, Sequence
+from dataclasses import replace
 
 from karat.core.text import normalise
 from karat.core.text.refusals import declines
 from karat.core.text.words import excerpt
 from karat.core.types import Question
-from karat.results.checkup import Finding, Severity
-from karat.results.drafts import Draft
-from karat.testset.check._check import SHOWN, about_questions, audit_check, check, counted, draft_filter
-from karat.testset.check._context import CheckContext
-from karat.testset.check._surroundings import Surroundings
+from karat.testset.check._check import (
+    SHOWN,
+    CheckContext,
+    Draft,
+    Finding,
+    Severity,
+    Surroundings,
+    check,
+    counted,
+    draft_filter,
+)
 
 LONGEST = 120  # words; a draft's answer that is longer is a copy of the chunk
 FAULTS: tuple[tuple[str, Callable[[Question], bool], str], ...] = (
@@ -39,7 +46,7 @@ def _has_gold(question: Question) -> bool:
     return any(gold.grade >= 1 for gold in question.gold)
 
 
-@check(15)
+@check(15, needs_index=False)
 def incomplete(context: CheckContext) -> Iterator[Finding]:
     """Questions that cannot be scored as they stand."""
     for what, holds, remedy in FAULTS:
@@ -48,64 +55,23 @@ def incomplete(context: CheckContext) -> Iterator[Finding]:
             f"{counted(len(ids), 'question', 'has', 'have')} {what.replace('{is}', 'is' if len(ids) == 1 else 'are')}"
         )
         yield from _finding("warning", title, ids, remedy)
-    if not context.testset.is_plain:
-        blank = tuple(q.id for q in context.questions if not q.text.strip())
-        title = f"{counted(len(blank), 'question', 'is', 'are')} empty"
-        yield from _finding("broken", title, blank, "Write the question, or take it out.")
-    nameless = [u for u in context.resolution.unresolved if u.gold.grade >= 1 and u.reason == "names no unit"]
-    if nameless:
-        ids = tuple(dict.fromkeys(u.question for u in nameless))
-        title = f"{counted(len(nameless), 'gold unit', 'names', 'name')} nothing that can be looked for"
-        why = tuple(f"{u.question}: {u.why}" for u in nameless[:SHOWN])
-        remedy = 'Give each a "doc", "page", "url", "quote", "chunk" or "id", or choose what is compared with --match.'
-        numbers = {"entries": len(nameless), "questions": len(ids)}
-        yield Finding(
-            check="incomplete",
-            severity="broken",
-            title=title,
-            numbers=numbers,
-            questions=ids,
-            examples=why,
-            remedy=remedy,
-        )
     twice = tuple(id_ for id_, count in Counter(context.testset.ids).items() if count > 1)
     title = f"{counted(len(twice), 'question id', 'stands', 'stand')} twice or more"
     yield from _finding("broken", title, twice, "Give every question an id of its own.")
+    nameless = [u for u in context.missing_gold if u.reason == "names no unit"]
+    title = f"{counted(len(nameless), 'gold unit', 'names', 'name')} nothing that can be looked for"
+    remedy = 'Give each a "doc", "page", "url", "quote", "chunk" or "id", or choose what is compared with --match.'
+    for finding in _finding("broken", title, tuple(dict.fromkeys(u.question for u in nameless)), remedy):
+        numbers = {"entries": len(nameless), **finding.numbers}
+        yield replace(finding, numbers=numbers, examples=tuple(f"{u.question}: {u.why}" for u in nameless[:SHOWN]))
 
 
 def _finding(severity: Severity, title: str, ids: tuple[str, ...], remedy: str) -> Iterator[Finding]:
     if ids:
         yield Finding(
-            check="incomplete",
-            severity=severity,
-            title=title,
-            numbers={"questions": len(ids)},
-            questions=ids,
-            examples=ids[:SHOWN],
+            "incomplete", severity, title, numbers={"questions": len(ids)}, questions=ids, examples=ids[:SHOWN],
             remedy=remedy,
-        )
-
-
-@audit_check(1)
-def missing_gold(context: CheckContext) -> Iterator[Finding]:
-    """Questions whose gold no chunk holds."""
-    answerable = [(q, question) for q, question in enumerate(context.questions) if question.answerable]
-    yield from about_questions(
-        "missing_gold", "warning", [(question, "") for _, question in answerable if not _has_gold(question)],
-        len(answerable),
-        ("has no gold and is not marked unanswerable", "have no gold and are not marked unanswerable"),
-        "No measure of retrieval counts them.", 'Give them gold, or mark them "answerable": false.',
-    )  # fmt: skip
-    lost = [
-        (question, f"gold: {excerpt(question.gold[0].label, 60)}")
-        for q, question in answerable
-        if context.has_corpus and _has_gold(question) and not len(context.gold_rows[q])
-    ]
-    yield from about_questions(
-        "missing_gold", "broken", lost, len(answerable),
-        ("has gold that no chunk of this index holds", "have gold that no chunk of this index holds"),
-        "Every system scores 0 there.", "Run `karat check`, which says why.",
-    )  # fmt: skip
+        )  # fmt: skip
 
 
 @draft_filter(12)

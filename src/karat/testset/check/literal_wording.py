@@ -3,17 +3,24 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
 from karat.core.text.names import named_terms
-from karat.core.text.words import excerpt, percent
-from karat.results.checkup import Finding
-from karat.results.drafts import Draft
-from karat.testset.check._check import SHOWN, about_questions, audit_check, check, counted, draft_filter
-from karat.testset.check._context import SEMANTIC, CheckContext, once
-from karat.testset.check._surroundings import Surroundings
+from karat.core.text.words import percent
+from karat.core.types import Question
+from karat.testset.check._check import (
+    SEMANTIC,
+    CheckContext,
+    Draft,
+    Finding,
+    Surroundings,
+    about_questions,
+    check,
+    draft_filter,
+)
 from karat.testset.lexicon import content_of, longest_run, words_of
+from karat.testset.once import once
 
 LITERAL = 0.65  # share of a question's content words that stand in the gold from which it is literal: two of three
 CLAUSE = 0.75  # and share of the words of one clause, if it has three or more
@@ -71,7 +78,7 @@ def _clause(context: CheckContext, q: int, rows: list[int]) -> float:
     return max(shares, default=0.0)
 
 
-@audit_check(25, corpus=True)
+@check(43)
 def literal_paraphrases(context: CheckContext) -> Iterable[Finding]:
     """Paraphrases and scenarios that repeat the words of their gold."""
     semantic = [
@@ -89,29 +96,26 @@ def literal_paraphrases(context: CheckContext) -> Iterable[Finding]:
     )  # fmt: skip
 
 
-@check(40)
-def vocabulary_gap(context: CheckContext) -> Iterator[Finding]:
+@check(54)
+def vocabulary_gap(context: CheckContext) -> Iterable[Finding]:
     """Questions that share no content word with their gold."""
-    looked_at, gap = 0, []
-    for question, rows in zip(context.questions, context.gold_rows, strict=True):
-        if not len(rows) or not context.terms_like(question.text, int(rows[0])):
-            continue
-        looked_at += 1
-        if all(context.terms_like(question.text, row).isdisjoint(context.row_terms(row)) for row in rows.tolist()):
-            gap.append(question)
-    if gap:
-        share = len(gap) / looked_at
-        yield Finding(
-            check="vocabulary_gap",
-            severity="info",
-            title=f"{counted(len(gap), 'question', 'shares', 'share')} no content word with the gold",
-            text=f"{percent(share, 0)} of the {looked_at:,} questions whose gold was found. BM25 cannot find them "
-            "by their words; dense retrieval may.",
-            numbers={"questions": len(gap), "looked_at": looked_at, "share": share},
-            questions=tuple(q.id for q in gap),
-            examples=tuple(f'{q.id}: "{excerpt(q.text, 90)}"' for q in gap[:SHOWN]),
-            remedy="Nothing, if they are meant so. If not, check their gold.",
-        )
+
+    def asked(question: Question, row: int) -> frozenset[str]:
+        return context.terms_of(question.text, context.language_of(row))
+
+    pairs = [(q, rows.tolist()) for q, rows in zip(context.questions, context.gold_rows, strict=True) if len(rows)]
+    worded = [(question, rows) for question, rows in pairs if asked(question, rows[0])]
+    gap = [
+        (question, "")
+        for question, rows in worded
+        if all(asked(question, row).isdisjoint(context.row_terms(row)) for row in rows)
+    ]
+    return about_questions(
+        "vocabulary_gap", "info", gap, len(worded),
+        ("shares no content word with the gold", "share no content word with the gold"),
+        "BM25 cannot find them by their words; dense retrieval may.",
+        "Nothing, if they are meant so. If not, check their gold.",
+    )  # fmt: skip
 
 
 @draft_filter(36)

@@ -9,9 +9,7 @@ from typing import Any
 from karat.core.text import normalise
 from karat.core.text.words import names, plural
 from karat.match import Unresolved
-from karat.results.checkup import Finding
-from karat.testset.check._check import SHOWN, check, counted
-from karat.testset.check._context import CheckContext
+from karat.testset.check._check import SHOWN, CheckContext, Finding, check, counted
 
 NEAR_NAME = 75  # likeness, of 100, from which a name is suggested
 NEAR_QUOTE = 90  # likeness, of 100, from which a quote nearly stands in the corpus
@@ -33,7 +31,7 @@ PAGES = {
 
 def _missing(context: CheckContext, reason: str) -> list[Unresolved]:
     """Relevant gold that is not found for a reason."""
-    return [u for u in context.resolution.unresolved if u.gold.grade >= 1 and u.reason == reason]
+    return [u for u in context.missing_gold if u.reason == reason]
 
 
 def _questions(missing: Sequence[Unresolved]) -> tuple[str, ...]:
@@ -138,11 +136,11 @@ def unread_files(context: CheckContext) -> Iterator[Finding]:
     """Gold in documents that could not be read when the index was built."""
     fatal = [problem for problem in context.problems if problem.fatal]
     asked: dict[int, list[str]] = {}
-    for missing in context.resolution.unresolved if fatal else ():
+    for missing in context.missing_gold if fatal else ():
         gold = missing.gold
         name = gold.doc or gold.url or gold.id or gold.chunk or ""
         for i, problem in enumerate(fatal):
-            if gold.grade >= 1 and _same_file(problem.place, name):
+            if _same_file(problem.place, name):
                 asked.setdefault(i, []).append(missing.question)
     if asked:
         questions = tuple(dict.fromkeys(q for of_file in asked.values() for q in of_file))

@@ -6,9 +6,7 @@ import re
 from collections.abc import Sequence
 
 from karat.core.text import sentences
-from karat.results.drafts import Draft
-from karat.testset.check._check import draft_filter
-from karat.testset.check._surroundings import Surroundings
+from karat.testset.check._check import Draft, Surroundings, draft_filter
 
 _TELLING = ("scenario", "ambiguous")  # a situation may speak of "it" after naming it
 _PRONOUN = re.compile(

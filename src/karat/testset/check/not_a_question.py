@@ -8,11 +8,7 @@ from dataclasses import replace
 
 from karat.core.text.detect import nonsense
 from karat.core.text.words import excerpt, percent, plural
-from karat.results.checkup import Finding
-from karat.results.drafts import Draft
-from karat.testset.check._check import about_questions, audit_check, draft_filter
-from karat.testset.check._context import CheckContext
-from karat.testset.check._surroundings import Surroundings
+from karat.testset.check._check import CheckContext, Draft, Finding, Surroundings, about_questions, check, draft_filter
 from karat.testset.lexicon import asking_word, one_line, words_of
 
 LONG = 80  # words: a situation told in four sentences has fewer
@@ -80,7 +76,7 @@ _ASKS_SOMEHOW = re.compile(
 )
 
 
-@audit_check(10)
+@check(20, needs_index=False)
 def malformed(context: CheckContext) -> Iterator[Finding]:
     """Questions that are empty, one word, too long, or no question."""
     total = len(context.questions)
@@ -118,7 +114,7 @@ def malformed(context: CheckContext) -> Iterator[Finding]:
     )  # fmt: skip
 
 
-@audit_check(11, "nonsense")
+@check(21, "nonsense", needs_index=False)
 def nonsense_questions(context: CheckContext) -> Iterator[Finding]:
     """Questions that are cut sentences, or have a blank over a list number."""
     total = len(context.questions)
@@ -138,7 +134,7 @@ def nonsense_questions(context: CheckContext) -> Iterator[Finding]:
         yield replace(finding, severity="broken", title=title) if unusable else finding
 
 
-@audit_check(20)
+@check(40, needs_index=False)
 def leftovers(context: CheckContext) -> Iterable[Finding]:
     """Numbering, labels and quotes left around a question."""
     return about_questions(

@@ -4,9 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from karat.results.drafts import Draft
-from karat.testset.check._check import draft_filter
-from karat.testset.check._surroundings import Surroundings
+from karat.testset.check._check import Draft, Surroundings, draft_filter
 
 _CLOSE = ("literal", "cloze")  # asked in the words of the chunk, or they are not of that kind
 _LEAST = 0.34  # share of such a question's stems that its chunk has to hold
@@ -24,9 +22,8 @@ def off_topic(draft: Draft, surroundings: Surroundings, accepted: Sequence[Draft
         return f"Its chunk holds {shared:.0%} of its words, and a {draft.kind} question is asked in those of its chunk."
     if shared:
         return None
-    usual = surroundings.usual(draft.text)
-    cosines = [surroundings.nearness(draft.text, one.row) or 0.0 for one in draft.fragments]
-    if usual is not None and cosines and max(cosines) <= usual:
+    cosines = [surroundings.nearness(draft.text, one.row) for one in draft.fragments]
+    if cosines and max(cosines) <= surroundings.usual(draft.text):
         return (
             f"It shares no word with its chunk and is no nearer to it than to most others (cosine {max(cosines):.2f})."
         )

@@ -6,11 +6,7 @@ from collections.abc import Iterable, Sequence
 
 from karat.core.text import NAMES, guess_language, stop_words, tokenise
 from karat.core.text.words import excerpt, percent, plural
-from karat.results.checkup import Finding
-from karat.results.drafts import Draft
-from karat.testset.check._check import about_questions, audit_check, draft_filter
-from karat.testset.check._context import CheckContext
-from karat.testset.check._surroundings import Surroundings
+from karat.testset.check._check import CheckContext, Draft, Finding, Surroundings, about_questions, check, draft_filter
 from karat.testset.lexicon import LATIN
 
 CROSSING = 0.5  # share of questions in another language from which that is meant
@@ -41,7 +37,7 @@ def differs(context: CheckContext, q: int) -> bool:
     return _by_function_words(text, guess, wanted)
 
 
-@audit_check(26, corpus=True)
+@check(44)
 def other_language(context: CheckContext) -> Iterable[Finding]:
     """Questions in another language than their gold."""
     with_gold = [q for q in range(len(context.questions)) if len(context.gold_rows[q])]

@@ -7,9 +7,7 @@ from collections.abc import Iterator
 from karat.core.errors import KaratError
 from karat.core.text.words import percent
 from karat.match import MATCHERS, Unresolved
-from karat.results.checkup import Finding
-from karat.testset.check._check import check
-from karat.testset.check._context import CheckContext
+from karat.testset.check._check import CheckContext, Finding, check
 
 _BETTER = 0.05
 _NAMES = ("unknown file", "unknown address", "unknown id", "ambiguous", "names no unit")
@@ -20,7 +18,7 @@ _NAMES = ("unknown file", "unknown address", "unknown id", "ambiguous", "names n
 def other_matcher(context: CheckContext) -> Iterator[Finding]:
     """Gold that would be found if it were compared in another way."""
     ours = context.resolution.share
-    missed = [u for u in context.resolution.unresolved if u.gold.grade >= 1 and u.reason in _NAMES]
+    missed = [u for u in context.missing_gold if u.reason in _NAMES]
     if ours is None or not missed:
         return
     shares: dict[str, float] = {}

@@ -6,9 +6,7 @@ from collections.abc import Iterator, Sequence
 from typing import TYPE_CHECKING
 
 from karat.core.text.words import plural
-from karat.results.checkup import Finding
-from karat.testset.check._check import check
-from karat.testset.check._context import CheckContext
+from karat.testset.check._check import CheckContext, Finding, check
 
 if TYPE_CHECKING:
     from karat.match import Resolution
@@ -40,7 +38,7 @@ def _sentence(resolution: Resolution, kind: str, units: Sequence[int]) -> tuple[
     )
 
 
-@check(0)
+@check(99)
 def overview(context: CheckContext) -> Iterator[Finding]:
     """What the gold names, what the index holds, and what both have."""
     resolution = context.resolution

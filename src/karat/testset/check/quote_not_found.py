@@ -5,9 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from karat.core.text.words import excerpt
-from karat.results.drafts import Draft
-from karat.testset.check._check import draft_filter
-from karat.testset.check._surroundings import Surroundings
+from karat.testset.check._check import Draft, Surroundings, draft_filter
 from karat.testset.lexicon import one_line
 
 _LEAST = 3  # words; fewer say nothing about where the answer stands

@@ -12,14 +12,9 @@ import numpy as np
 from karat.core.text import normalise
 from karat.core.text.detect import ALIKE, repeats, same_form
 from karat.core.text.words import excerpt, percent, plural
-from karat.core.types import Question
-from karat.models.terms import terms
-from karat.results.checkup import Finding
-from karat.results.drafts import Draft
-from karat.testset.check._check import SHOWN, audit_check, check, counted, draft_filter
-from karat.testset.check._context import CheckContext, once
-from karat.testset.check._surroundings import Surroundings
+from karat.testset.check._check import SHOWN, CheckContext, Draft, Finding, Surroundings, check, counted, draft_filter
 from karat.testset.lexicon import asking_word
+from karat.testset.once import once
 
 if TYPE_CHECKING:
     from karat.testset.check._context import Vectors
@@ -35,48 +30,7 @@ _TOGETHER = 1024
 KEEP_ONE = "Keep one of each, with the gold of all."
 
 
-@check(31)
-def repeated_questions(context: CheckContext) -> Iterator[Finding]:
-    """Questions that ask the same, word for word or nearly."""
-    groups: dict[str, list[Question]] = {}
-    for question in context.questions:
-        words = normalise(question.text, "words")
-        if words:
-            groups.setdefault(words, []).append(question)
-    repeated = [group for group in groups.values() if len(group) > 1]
-    if repeated:
-        apart = sum(1 for group in repeated if len({frozenset(gold.label for gold in q.gold) for q in group}) > 1)
-        yield Finding(
-            check="repeated_questions",
-            severity="warning",
-            title=f"{counted(len(repeated), 'question', 'is', 'are')} asked more than once",
-            text="Each counts again in every mean."
-            + (f" {apart:,} of them {'has' if apart == 1 else 'have'} other gold each time." if apart else ""),
-            numbers={"questions": len(repeated), "other_gold": apart},
-            questions=tuple(q.id for group in repeated for q in group),
-            examples=tuple(f'{", ".join(q.id for q in g[:4])}: "{excerpt(g[0].text, 80)}"' for g in repeated[:SHOWN]),
-            remedy=KEEP_ONE,
-        )
-    firsts = [group[0] for group in groups.values()]
-    words_of = [terms(question.text) for question in firsts]
-    near = [
-        (firsts[i], firsts[j])
-        for i, j in _sharing_rare_words(words_of, 1 - ALIKE)
-        if repeats(firsts[j].text, firsts[i].text, words_of[j], words_of[i])
-    ]
-    if near:
-        yield Finding(
-            check="repeated_questions",
-            severity="info",
-            title=f"{plural(len(near), 'pair')} of questions ask nearly the same",
-            numbers={"pairs": len(near)},
-            questions=tuple(dict.fromkeys(q.id for pair in near for q in pair)),
-            examples=tuple(f'{a.id}: "{excerpt(a.text)}" and {b.id}: "{excerpt(b.text)}"' for a, b in near[:SHOWN]),
-            remedy="Check that both are wanted and have the same gold.",
-        )
-
-
-@audit_check(27)
+@check(45, needs_index=False)
 def near_duplicates(context: CheckContext) -> Iterator[Finding]:
     """Questions that ask the same as another."""
     pairs = pairs_alike(context)
@@ -104,7 +58,7 @@ def near_duplicates(context: CheckContext) -> Iterator[Finding]:
     )
 
 
-@audit_check(11)
+@check(22, needs_index=False)
 def contradictions(context: CheckContext) -> Iterator[Finding]:
     """Questions that ask the same and have other gold."""
     pairs = []
@@ -147,7 +101,7 @@ def duplicate(draft: Draft, surroundings: Surroundings, accepted: Sequence[Draft
         if rows.isdisjoint(fragment.row for fragment in other.fragments) or _ask_for_others(draft, other):
             continue
         cosine = surroundings.alike(draft.text, other.text)
-        if cosine is not None and cosine >= COSINE_OF_DRAFTS:
+        if cosine >= COSINE_OF_DRAFTS:
             return f'It was asked before about the same chunk: "{excerpt(other.text, 80)}" (cosine {cosine:.2f}).'
     return None
 
@@ -224,9 +178,9 @@ def _same_target(context: CheckContext, one: int, other: int) -> bool:
 def _by_words(context: CheckContext) -> Iterator[tuple[int, int]]:
     """Pairs with the same words, and pairs with a third of them in common that share one of their rarer words."""
     sets = context.asked_sets
-    same: dict[frozenset[str], list[int]] = {}
+    same: dict[object, list[int]] = {}
     for q, stems in enumerate(sets):
-        group = same.setdefault(stems, []) if stems else []
+        group = same.setdefault(stems or normalise(context.questions[q].text, "words"), [])
         yield from ((before, q) for before in group[:_NEIGHBOURS])
         group.append(q)
     for one, other in _sharing_rare_words(sets, 0.5, _COMMON):
@@ -252,11 +206,11 @@ def _sharing_rare_words(
             by_word.setdefault(word, []).append(i)
 
 
-def _by_vectors(vectors: Vectors | None) -> Iterator[tuple[int, int]]:
+def _by_vectors(vectors: Vectors) -> Iterator[tuple[int, int]]:
     """Pairs of questions whose embeddings are near, without comparing each with each where there are many."""
     import faiss
 
-    if vectors is None or len(vectors) < 2:
+    if len(vectors) < 2:
         return
     size = vectors.shape[1]
     index = faiss.IndexFlatIP(size)

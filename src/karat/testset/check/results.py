@@ -5,9 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from karat.core.text.words import excerpt, percent, plural
-from karat.results.checkup import Finding
-from karat.testset.check._check import check
-from karat.testset.check._context import CheckContext
+from karat.testset.check._check import CheckContext, Finding, check
 
 
 @check(16)

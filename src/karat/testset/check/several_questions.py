@@ -6,9 +6,7 @@ import re
 from collections.abc import Sequence
 
 from karat.core.text.words import excerpt
-from karat.results.drafts import Draft
-from karat.testset.check._check import draft_filter
-from karat.testset.check._surroundings import Surroundings
+from karat.testset.check._check import Draft, Surroundings, draft_filter
 from karat.testset.lexicon import one_line
 
 _SITUATIONS = ("scenario", "comparative", "multi_hop", "ambiguous", "false_premise")  # they may tell a story first

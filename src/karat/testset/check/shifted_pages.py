@@ -14,10 +14,9 @@ from karat.core.text.words import percent, plural
 from karat.io.pages import page_of
 from karat.match import Resolution
 from karat.models.terms import terms
-from karat.results.checkup import Finding
 from karat.stats.tails import binomial_tail
-from karat.testset.check._check import check, counted
-from karat.testset.check._context import CheckContext
+from karat.testset.check._check import CheckContext, Finding, check, counted
+from karat.testset.once import once
 
 _LEAST = 3  # quotes from which a shift is believed
 _SURE = 0.001
@@ -155,7 +154,7 @@ def by_quotes(context: CheckContext) -> Evidence | None:
 
 def by_words(context: CheckContext) -> Evidence | None:
     """From the words of question and answers on the pages around the gold page, where no quote says more."""
-    resolution = context.resolved("page", pages="physical", page_offset=0)
+    resolution = context.resolved("page", "physical", 0)
     rows_on = resolution.rows_on_page
     units = _units(context, resolution)
     if not units:
@@ -200,7 +199,7 @@ def _printed(
     """The same scores for the pages that bear the gold's number in print."""
     if not any(chunk.labels for chunk in context.chunks):
         return None
-    on = context.resolved("page", pages="printed", page_offset=0).rows_on_page
+    on = context.resolved("page", "printed", 0).rows_on_page
     return np.array([weights.score(q, file, on.get((file, str(page)))) for q, file, page in units])
 
 
@@ -212,20 +211,17 @@ class _PageWeights:
         self.pages: dict[str, list[NDArray[np.int64]]] = {}
         for (file, _), rows in resolution.rows_on_page.items():
             self.pages.setdefault(file, []).append(rows)
-        self._of_file: dict[str, tuple[Counter[str], int]] = {}
-        self._asked: dict[tuple[int, str], dict[str, float]] = {}
 
+    @once
+    def _holders(self, file: str) -> Counter[str]:
+        """How many pages of a file hold each word."""
+        return Counter(word for rows in self.pages.get(file, ()) for word in self._on(rows))
+
+    @once
     def _words(self, q: int, file: str) -> dict[str, float]:
-        if (q, file) not in self._asked:
-            if file not in self._of_file:
-                pages = self.pages.get(file, [])
-                held = Counter(w for rows in pages for w in self._on(rows))
-                self._of_file[file] = (held, len(pages))
-            held, pages_ = self._of_file[file]
-            question = self.context.questions[q]
-            asked = terms(" ".join((question.text, *question.answers)))
-            self._asked[q, file] = {w: log(1 + pages_ / held[w]) for w in asked if held[w]}
-        return self._asked[q, file]
+        question, holders, pages = self.context.questions[q], self._holders(file), len(self.pages.get(file, ()))
+        asked = terms(" ".join((question.text, *question.answers)))
+        return {word: log(1 + pages / holders[word]) for word in asked if holders[word]}
 
     def _on(self, rows: NDArray[np.int64]) -> set[str]:
         return set().union(*(self.context.row_terms(row) for row in rows.tolist()))

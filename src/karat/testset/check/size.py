@@ -5,10 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from karat.core.text.words import plural
-from karat.results.checkup import Finding
 from karat.testset.attained import detectable_by
-from karat.testset.check._check import audit_check
-from karat.testset.check._context import CheckContext
+from karat.testset.check._check import CheckContext, Finding, check
 
 MOST = 1.0  # no difference is larger
 COARSE = 0.2  # a difference that any test set should tell
@@ -24,7 +22,7 @@ def written(value: float, digits: int = 2) -> str:
     return f"<.{'0' * (digits - 1)}1" if value and float(text) == 0 else text.removeprefix("0")
 
 
-@audit_check(35)
+@check(50, needs_index=False)
 def size(context: CheckContext) -> Iterator[Finding]:
     """How small a difference so many questions can tell."""
     rows = detectable_by(context)

@@ -6,9 +6,7 @@ from collections.abc import Iterator
 
 from karat.core.text.words import excerpt, percent
 from karat.match import Passages
-from karat.results.checkup import Finding
-from karat.testset.check._check import check, counted
-from karat.testset.check._context import CheckContext
+from karat.testset.check._check import CheckContext, Finding, check, counted
 
 
 def _is_whole(context: CheckContext, unit: int) -> bool:
@@ -18,7 +16,7 @@ def _is_whole(context: CheckContext, unit: int) -> bool:
     return bool(Passages(texts).find(resolution.units.gold[unit].quote or ""))
 
 
-@check(20)
+@check(34)
 def split_quotes(context: CheckContext) -> Iterator[Finding]:
     """Quotes that no chunk holds whole."""
     resolution = context.resolution

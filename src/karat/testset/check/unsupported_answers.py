@@ -2,18 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import replace
 
 from karat.core.text.support import SUPPORTED, Claim, Support, SupportText
 from karat.core.text.words import excerpt, percent
 from karat.core.types import Question
 from karat.models.terms import terms
-from karat.results.checkup import Finding
-from karat.results.drafts import Draft
-from karat.testset.check._check import SHOWN, about_questions, audit_check, check, counted, draft_filter
-from karat.testset.check._context import CheckContext
-from karat.testset.check._surroundings import Surroundings
+from karat.testset.check._check import CheckContext, Draft, Finding, Surroundings, about_questions, check, draft_filter
 
 MOST_GOLD = 50  # gold chunks that are looked at
 LITERAL, FREE = 0.8, SUPPORTED  # share of a draft's answer that the gold has to hold
@@ -24,53 +20,20 @@ IN_QUOTE = 0.5  # of that share, how much the quote itself has to hold
 
 
 def support(
-    question: Question, texts: Sequence[str], language: str | None, weigh: Callable[[str], float] | None = None
+    question: Question, texts: Sequence[str], language: str | None, weigh: Callable[[str], float]
 ) -> Support | None:
     """How far gold texts support the best reference answer; None where there is nothing to compare."""
     claims = [claim for answer in question.answers if len(claim := Claim.of(answer, language, terms))]
     if not claims or not texts or not question.answerable:
         return None
     held = SupportText.together(SupportText.of(text, language, terms) for text in texts)
-    against = [claim.against(held, weigh) if weigh is not None else claim.against(held) for claim in claims]
+    against = [claim.against(held, weigh) for claim in claims]
     return max(against, key=lambda one: (one.enough(), one.share))
 
 
-@check(41)
-def unsupported_answers(context: CheckContext) -> Iterator[Finding]:
+@check(33)
+def unsupported_answers(context: CheckContext) -> Iterable[Finding]:
     """Reference answers that the gold does not support."""
-    supports = []
-    for question, rows in zip(context.questions, context.gold_rows, strict=True):
-        if len(rows):
-            texts = [context.chunks.texts[row] for row in rows[:MOST_GOLD].tolist()]
-            one = support(question, texts, context.language_of(int(rows[0])))
-            supports += [(question, one)] if one is not None else []
-    faulty = [question for question, one in supports if not one.enough()]
-    if faulty:
-        looked_at = len(supports)
-        held = sum(one.share for _, one in supports) / looked_at
-        yield Finding(
-            check="unsupported_answers",
-            severity="info",
-            title=f"{counted(len(faulty), 'reference answer', 'is', 'are')} not supported by the gold",
-            text=f"{percent(len(faulty) / looked_at, 0)} of the {looked_at:,} answers whose gold was found; on "
-            "average the "
-            f"gold holds {percent(held, 0)} of an answer's content words. Calculated answers are one cause, wrong gold "
-            "is another.",
-            numbers={
-                "questions": len(faulty),
-                "looked_at": looked_at,
-                "share": len(faulty) / looked_at,
-                "words_held": held,
-            },
-            questions=tuple(q.id for q in faulty),
-            examples=tuple(f'{q.id}: "{excerpt(q.answers[0], 90)}"' for q in faulty[:SHOWN]),
-            remedy="Check the gold of these questions.",
-        )
-
-
-@audit_check(23, corpus=True)
-def answers_without_support(context: CheckContext) -> Iterable[Finding]:
-    """Reference answers that the gold does not hold."""
     supports = []
     for q, question in enumerate(context.questions):
         chunks = [context.chunks[row] for row in context.gold_rows[q][:MOST_GOLD].tolist()]
@@ -78,7 +41,7 @@ def answers_without_support(context: CheckContext) -> Iterable[Finding]:
         one = support(question, texts, context.languages[q], context.weights.__getitem__)
         supports += [(question, one)] if one is not None else []
     return about_questions(
-        "answers_without_support", "warning",
+        "unsupported_answers", "warning",
         [
             (q, f"answer: {excerpt(q.answers[0], 60)}; the gold holds {percent(one.share, 0)} of it")
             for q, one in supports

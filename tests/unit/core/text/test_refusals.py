@@ -8,7 +8,7 @@ import pytest
 from karat.core.text.refusals import declines
 
 DATA = Path(__file__).parents[3] / "data"
-MEASURES_MD = Path(__file__).parents[4] / "docs" / "measures.md"
+MEASURES_MD = Path(__file__).parents[4] / "docs" / "explanation" / "measures.md"
 
 
 def _precision_and_recall(name: str) -> tuple[float, float]:

@@ -8,7 +8,7 @@ from karat.core.language import parse
 from karat.core.models import Models
 from karat.core.scores import Floor
 from karat.measures.answer import semantic_similarity
-from karat.measures.compute import compute
+from karat.measures.compute import Unscored, compute
 
 AXES = {"paris": 0, "capital": 1, "rome": 2, "passage": 3}
 
@@ -165,7 +165,8 @@ def test_the_floor_of_many_questions_is_taken_from_a_sample_with_a_fixed_seed(mo
 
 def test_scores_keep_the_floor_unless_the_system_gives_no_answers():
     data = answered([("paris", ("paris",)), ("rome", ("rome",))] * 2, Models(embedder=Axes), ("a", "b"))
-    scores = compute([parse("SBERT")], data.systems, data.questions, answered=data, absent={"answer": {"b": "none"}})
+    unscored = Unscored(absent={"answer": {"b": "none"}})
+    scores = compute([parse("SBERT")], data.systems, data.questions, answered=data, unscored=unscored)
     assert scores.floors == {(0, 0): Floor(0.0, 1.0, 2)}
 
 

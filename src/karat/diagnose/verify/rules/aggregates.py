@@ -10,14 +10,13 @@ from functools import cached_property
 import numpy as np
 
 from karat.core.text.words import plural
-from karat.diagnose._tables import harmonic
+from karat.diagnose.contradictions import harmonic
 from karat.diagnose.verify.names import SURE_COUNTS, Labels, keys, measure_of, spelled
 from karat.diagnose.verify.printed import PrintedFigure
 from karat.diagnose.verify.rows import Bools, Chosen, Floats, MeasureValues, QuestionRows
 from karat.diagnose.verify.rules.significance import check_test
 from karat.results.verification import Figure
 
-QUANTILES = {"25%": 25, "50%": 50, "75%": 75, "95%": 95}
 IN_WORDS = {
     "50%": "the median", "max": "the maximum", "std": "the standard deviation", "sem": "the standard error",
     "var": "the variance", "mean": "the mean",
@@ -91,18 +90,17 @@ def _checked(
 ) -> Figure:
     if one.statistic in ("F", "t", "p"):
         return check_test(rows, one)
-    if one.statistic == "n" and not chosen.problem:
-        return _count(rows, one, chosen.mask)
-    problem = chosen.problem
     if one.statistic in ("low", "high"):
-        problem = "an interval: how it was drawn is not known"
-    elif not problem and values is None:
-        problem = "the rows have no such column, and nothing to compute it from"
-    elif not problem and values is not None and not np.isfinite(values.own[chosen.mask]).any():
-        problem = "none of its rows has a value"
-    if problem or values is None:
-        return one.figure("unchecked", f"{problem}.")
-    return Summarised(rows, one, chosen.mask, values, count).checked()
+        return one.figure("unchecked", "an interval: how it was drawn is not known.")
+    if chosen.problem:
+        return one.figure("unchecked", f"{chosen.problem}.")
+    if one.statistic == "n":
+        return _count(rows, one, chosen.mask)
+    if values is None:
+        return one.figure("unchecked", "the rows have no such column, and nothing to compute it from.")
+    if not np.isfinite(values.own[chosen.mask]).any():
+        return one.figure("unchecked", "none of its rows has a value.")
+    return Summarised(rows=rows, printed=one, mask=chosen.mask, values=values, count=count).checked()
 
 
 def _values(rows: QuestionRows, name: str, computed: Mapping[str, MeasureValues]) -> MeasureValues | None:
@@ -124,18 +122,18 @@ def _values(rows: QuestionRows, name: str, computed: Mapping[str, MeasureValues]
 def statistic_of(values: Floats, statistic: str) -> float:
     """A statistic of the values that are there; NaN where there are too few."""
     known = values[np.isfinite(values)]
-    if not len(known) or (len(known) < 2 and statistic in ("std", "var", "sem")):
+    is_spread = statistic in ("std", "var", "sem")
+    if len(known) < 1 + is_spread:
         return float("nan")
-    if statistic in QUANTILES:
-        return float(np.percentile(known, QUANTILES[statistic]))
-    if statistic == "sem":
-        return float(known.std(ddof=1) / np.sqrt(len(known)))
-    if statistic in ("std", "var"):
-        return float(getattr(known, statistic)(ddof=1))
+    if statistic.endswith("%"):
+        return float(np.percentile(known, int(statistic[:-1])))
+    if is_spread:
+        variance = known.var(ddof=1) / (len(known) if statistic == "sem" else 1)
+        return float(variance if statistic == "var" else np.sqrt(variance))
     return float(getattr(known, statistic)())
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, kw_only=True)
 class Summarised:
     """A printed statistic beside the rows that it summarises, and the number of questions printed with it."""
 
@@ -207,58 +205,47 @@ class Summarised:
 
     def _explanations(self) -> Iterator[Explanation]:
         """Mistakes that give the printed figure, the likeliest first."""
-        own, known = self.own, np.isfinite(self.own)
-        for cause, other in self.values.mistakes:
-            if self.gives(other[self.mask]):
-                yield cause, ""
-        missing = f"{plural(int((~known).sum()), 'row')} of {len(own)}"
-        if not known.all() and self.gives(np.where(known, own, 0.0)):
-            yield "missing scored 0", missing
-        if not known.all() and self.gives(np.where(known, own, 0.5)):
-            yield "default of .5", f"{missing} without a value"
-        measure = measure_of(self.printed.name, self.rows.k)
-        if measure is not None and measure.spec.name == "Recall" and self.gives(np.where(known, own > 0, np.nan)):
-            yield "hit rate", ""
-        yield from self._fewer_rows()
-        if self.values.ranked is not None and self.gives(self.values.ranked[self.mask]):
-            detail = "it follows from the rankings of the rows, but not from the values printed beside them"
-            yield "other statistic", detail
-        if measure is not None and measure.spec.name == "F1":
-            yield from self._f1_of_means(measure.name)
-        if self.printed.number.decimals >= TELLING:
+        printed, measure = self.printed, measure_of(self.printed.name, self.rows.k)
+        name = "" if measure is None else measure.spec.name
+        for cause, detail, values in self._mistaken(name):
+            if self.gives(values):
+                yield cause, detail
+        if measure is not None and name == "F1" and printed.statistic == "mean":
+            columns = [self.rows.column_of(measure.name.replace("F1", part, 1)) for part in ("Precision", "Recall")]
+            means = [float(np.nanmean(self.rows.values(c)[self.mask])) for c in columns if c is not None]
+            if len(means) == 2 and printed.number.agrees(harmonic(*means)):
+                yield "F1 of means", ""
+        if printed.number.decimals >= TELLING:
             yield from self._elsewhere()
-        if (
-            abs(self.printed.value - self.recomputed)
-            <= ROUNDED * 10.0**-self.printed.number.decimals + self.values.half
-        ):
+        if abs(printed.value - self.recomputed) <= ROUNDED * 10.0**-printed.number.decimals + self.values.half:
             yield "rounding", ""
 
-    def _fewer_rows(self) -> Iterator[Explanation]:
-        """The mean over some of the rows, or over rows that count twice."""
+    def _mistaken(self, measure: str) -> Iterator[tuple[str, str, Floats]]:
+        """Values that mistakes put in place of its own; those that leave them as they are give nothing new."""
         rows, own, size = self.rows, self.own, len(self.own)
-        ids = [rows.ids[i] for i in np.flatnonzero(self.mask)]
-        first = {qid: i for i, qid in reversed(list(enumerate(ids)))}
-        if len(first) < size and self.gives(own[sorted(first.values())]):
-            again = plural(size - len(first), "row")
-            yield "repeated rows", f"the rows hold {again} of a question that stood before"
+        known = np.isfinite(own)
+        yield from ((cause, "", values[self.mask]) for cause, values in self.values.mistakes)
+        missing = f"{plural(int((~known).sum()), 'row')} of {size}"
+        yield "missing scored 0", missing, np.where(known, own, 0.0)
+        yield "default of .5", f"{missing} without a value", np.where(known, own, 0.5)
+        if measure == "Recall":
+            yield "hit rate", "", np.where(known, own > 0, np.nan)
+        first = {rows.ids[row]: place for place, row in reversed(list(enumerate(np.flatnonzero(self.mask))))}
+        again = f"the rows hold {plural(size - len(first), 'row')} of a question that stood before"
+        yield "repeated rows", again, own[sorted(first.values())]
         subsets = {reason: mask[self.mask] for reason, mask in rows.left_out.items()} | {"are 0": own != 0}
-        if self.count is not None and 0 < self.count.value < size:
+        if self.count is not None:
             head = np.arange(size) < self.count.value
             subsets |= {"come last": head, "come first": head[::-1]}
         for reason, mask in subsets.items():
             left = int(mask.sum())
-            if 0 < left < size and self.gives(own[mask]):
-                yield "n shrank", f"n shrank from {size} to {left}, as {size - left} rows that {reason} were left out"
+            detail = f"n shrank from {size} to {left}, as {size - left} rows that {reason} were left out"
+            yield "n shrank", detail, own[mask]
         failed = (rows.failed | rows.unanswered)[self.mask]
-        if failed.any() and self.gives(np.where(failed, 0.0, own)):
-            yield "failures scored 0", plural(int(failed.sum()), "row")
-
-    def _f1_of_means(self, name: str) -> Iterator[Explanation]:
-        columns = [self.rows.column_of(name.replace("F1", part, 1)) for part in ("Precision", "Recall")]
-        means = [float(np.nanmean(self.rows.values(c)[self.mask])) for c in columns if c is not None]
-        is_mean = self.printed.statistic == "mean" and len(means) == 2 and any(means)
-        if is_mean and self.printed.number.agrees(harmonic(*means)):
-            yield "F1 of means", ""
+        yield "failures scored 0", plural(int(failed.sum()), "row"), np.where(failed, 0.0, own)
+        if self.values.ranked is not None:
+            detail = "it follows from the rankings of the rows, but not from the values printed beside them"
+            yield "other statistic", detail, self.values.ranked[self.mask]
 
     def _elsewhere(self) -> Iterator[Explanation]:
         """The figure of another statistic, column or system."""

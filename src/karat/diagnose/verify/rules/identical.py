@@ -70,23 +70,11 @@ def _alike(a: Measure, b: Measure, one_gold: bool) -> bool:
 
 
 def _identical_rows(lines: Sequence[Line]) -> Iterator[Figure]:
-    """Each system that repeats an earlier one, in the measures that both have."""
-    by_measures: dict[tuple[Measure, ...], dict[tuple[float, ...], Line]] = {}  # the first line of each row of values
-    for second in lines:
-        means = {m: one.value for m, one in second.means.items()}
-        for measures, earlier in by_measures.items():
-            shared = [m for m in measures if m in means]
-            if len(shared) < FEWEST or {means[m] for m in shared} <= {0.0, 1.0}:
-                continue
-            if measures == tuple(means):
-                first = earlier.get(tuple(means.values()))
-            else:
-                agree = (line for line in earlier.values() if all(line.means[m].value == means[m] for m in shared))
-                first = next(agree, None)
-            if first is not None:
-                why = because("identical rows", f"{first.where} and {second.where}, in {len(shared)} measures")
-                yield Figure(
-                    where=second.where, name="", what="mean", verdict="suspect", cause="identical rows", why=why
-                )  # fmt: skip
-                break
-        by_measures.setdefault(tuple(means), {}).setdefault(tuple(means.values()), second)
+    """Each system that repeats an earlier one in all its measures."""
+    first_of: dict[frozenset[tuple[Measure, float]], Line] = {}
+    for line in lines:
+        means = frozenset((measure, one.value) for measure, one in line.means.items())
+        first = first_of.setdefault(means, line)
+        if first is not line and len(means) >= FEWEST and not {value for _, value in means} <= {0.0, 1.0}:
+            why = because("identical rows", f"{first.where} and {line.where}, in {len(means)} measures")
+            yield Figure(where=line.where, name="", what="mean", verdict="suspect", cause="identical rows", why=why)

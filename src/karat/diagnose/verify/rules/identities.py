@@ -17,7 +17,7 @@ import numpy as np
 from karat.core.answered import AnswerTable
 from karat.core.language import parse
 from karat.core.measure import Measure
-from karat.diagnose._tables import UNKNOWN_K, harmonic, parts_of_f1
+from karat.diagnose.contradictions import UNKNOWN_K, harmonic, parts_of_f1
 from karat.diagnose.verify.lines import WHOLE, WIDER
 from karat.diagnose.verify.names import measure_of
 from karat.diagnose.verify.numbers import Number
@@ -152,7 +152,7 @@ def _whole_recalls(column: MeasuredColumn) -> Iterator[Figure]:
 def _first_hits(column: MeasuredColumn) -> Iterator[Identity]:
     """MRR is 1 exactly when the first hit is gold."""
     rows, numbers, gold = column.rows, column.numbers, column.gold
-    top = next((rows.names[name] for name in FIRST_HITS if name in rows.names), None)
+    top = next(iter(rows.named(*FIRST_HITS)), None)
     if top is None or gold is None or rows.gold_column is None:
         return
     texts, written = rows.texts(top), rows.texts(rows.gold_column)

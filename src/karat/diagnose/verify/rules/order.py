@@ -7,7 +7,8 @@ from collections.abc import Callable, Iterator, Mapping
 from itertools import combinations
 
 from karat.core.measure import Measure
-from karat.diagnose import _tables as tables
+from karat.core.text.words import names
+from karat.diagnose.contradictions import contradictions
 from karat.diagnose.verify.lines import WIDER, Line, SummaryTable
 from karat.diagnose.verify.names import CUTS, Labels, spelled
 from karat.diagnose.verify.numbers import cut_of
@@ -15,7 +16,7 @@ from karat.diagnose.verify.printed import PrintedFigure
 from karat.results.verification import Figure
 
 CHAINS = (("min", "25%", "50%", "75%", "max"), ("min", "mean", "max"), ("low", "mean", "high"))
-Models = Mapping[Measure, PrintedFigure]
+Means = Mapping[Measure, PrintedFigure]
 
 
 def check(table: SummaryTable) -> Iterator[Figure]:
@@ -26,9 +27,8 @@ def check(table: SummaryTable) -> Iterator[Figure]:
         yield from _contradictions(means, lambda m, means=means: means[m].name)  # type: ignore[misc]
         if table.one_gold:
             yield from _one_gold(means)
-        values = {m: one.value for m, one in means.items()}
-        for note in tables.all_zero({"": values} if line.of_a_system else {}):
-            yield next(iter(means.values())).figure("suspect", note.text.removeprefix(": "))
+        if line.of_a_system:
+            yield from _all_zero(means)
 
 
 def check_cuts(table: SummaryTable) -> Iterator[Figure]:
@@ -50,19 +50,27 @@ def check_cuts(table: SummaryTable) -> Iterator[Figure]:
         def same_n(*measures: Measure, sizes: Mapping[Measure, tuple[PrintedFigure, int | None]] = at_cut) -> bool:
             return len({sizes[measure][1] for measure in measures}) == 1
 
-        def at_k(measure: Measure, means: Models = means) -> str:
+        def at_k(measure: Measure, means: Means = means) -> str:
             return f"{means[measure].name} at k {measure.k}"
 
         yield from _contradictions(means, at_k, "falls with k", same_n)
 
 
 def _contradictions(
-    means: Models, name: Callable[[Measure], str], guard: str = "", same_n: Callable[..., bool] = lambda *measures: True
+    means: Means, name: Callable[[Measure], str], guard: str = "", same_n: Callable[..., bool] = lambda *measures: True
 ) -> Iterator[Figure]:
     values = {m: one.value for m, one in means.items() if m.spec.name not in WIDER}
-    for one in tables.contradictions(values, lambda m: means[m].number.half, name, same_n):
+    for one in contradictions(values, lambda m: means[m].number.half, name, same_n):
         if one.guard.endswith(guard):
             yield means[one.measure].figure("impossible", one.text.removesuffix("."), cause="order")
+
+
+def _all_zero(means: Means) -> Iterator[Figure]:
+    """A row in which every measure of retrieval is 0: nearly always ids that never met."""
+    higher = [m for m in means if m.spec.stage == "retrieval" and m.spec.direction == "higher" and not m.spec.unit]
+    if len(higher) > 1 and all(means[m].value == 0 for m in higher):
+        text = f"{names([m.name for m in higher])} are all 0; check that gold and results name the same ids."
+        yield next(iter(means.values())).figure("suspect", text)
 
 
 def _quantiles(line: Line) -> Iterator[Figure]:
@@ -76,7 +84,7 @@ def _quantiles(line: Line) -> Iterator[Figure]:
                     yield large.figure("impossible", detail, cause="order")
 
 
-def _one_gold(means: Models) -> Iterator[Figure]:
+def _one_gold(means: Means) -> Iterator[Figure]:
     """With one gold unit a question MAP is MRR, Recall is Hit, and Precision is Hit / k."""
     named = {(m.spec.name, m.k): one for m, one in reversed(list(means.items())) if not m.given}
     for k in dict.fromkeys(m.k for m in means):

@@ -1,0 +1,132 @@
+"""One question of a run: its gold, how each system did, and the hits of those asked for."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from typing import TYPE_CHECKING
+
+from karat.core.errors import UsageError, did_you_mean
+from karat.core.text.words import clean, excerpt, number, plural
+from karat.report.build.explanation import place_of
+from karat.report.document import Block, Cell, Column, Detail, Document, Heading, Listing, ListItem, Table, Text, facts
+from karat.report.labels import LABELS
+from karat.report.lookups import StudyView
+
+if TYPE_CHECKING:
+    from karat.core.types import Question
+    from karat.results.study import Failure, Study, StudyAnswer, StudyHit
+
+_TEXT, _NAME = 160, 80  # characters shown of a hit's text and of a name
+_ROWS = 6  # systems in brief
+
+
+class QuestionView:
+    """Lookups over what a run found for one question."""
+
+    def __init__(self, study: Study, question: str) -> None:
+        self.study = study
+        self.view = StudyView(study)
+        testset = study.evaluation.testset
+        if question not in testset.ids:
+            named = ", ".join(testset.ids[:5])
+            raise UsageError(
+                f"this run has no question {question!r}.{did_you_mean(question, testset.ids)} It has "
+                f"{plural(len(testset), 'question')}: {named}{' ...' if len(testset) > 5 else ''}"
+            )
+        self.number = testset.ids.index(question)
+        self.question: Question = testset[self.number]
+        self.systems = self.view.ranking
+
+    def named(self, systems: Sequence[str]) -> list[str]:
+        """Systems that were asked for, all known."""
+        for name in systems:
+            if name not in self.systems:
+                near = did_you_mean(name, self.systems)
+                raise UsageError(f"this run has no system {name!r}.{near} It has {', '.join(self.systems)}.")
+        return list(systems)
+
+    def scores(self, system: str) -> dict[str, float | None]:
+        """Every measure of a system, None where it is undefined or failed."""
+        scores = self.study.evaluation.scores
+        row = scores.systems.index(system)
+        return {measure.name: scores.value(row, self.number, m) for m, measure in enumerate(scores.measures)}
+
+    def hits(self, system: str) -> Sequence[StudyHit]:
+        return self.study.hits.get(system, {}).get(self.question.id, ())
+
+    def first_gold(self, system: str) -> int | None:
+        """The rank of the first hit that holds gold, of those that are stored."""
+        return next((hit.rank for hit in self.hits(system) if hit.holds), None)
+
+    def failure(self, system: str) -> Failure | None:
+        return self.view.failure_of.get((system, self.question.id))
+
+    def answer(self, system: str) -> StudyAnswer | None:
+        return self.study.answers.get(system, {}).get(self.question.id)
+
+
+def question_document(study: Study, *, question: str, systems: Sequence[str] = ()) -> Document:
+    """What a run found for a question: a row for each system, and the hits of `systems`, or of the best."""
+    view = QuestionView(study, question)
+    kept = [system for system in view.systems if view.hits(system)]
+    first = view.named(systems) or kept[:1] or view.systems[:1]
+    blocks: list[Block] = [facts(_asked(view), detail=Detail.QUIET), _systems(view)]
+    for system in first:
+        blocks += _found(view, system, Detail.QUIET)
+    for system in kept:
+        if system not in first:
+            blocks += _found(view, system, Detail.FULL)
+    others = [system for system in kept if system not in first]
+    if others and not systems:
+        blocks.append(Text(f"The hits of {', '.join(others)}: --system NAME, or -v for all."))
+    return Document(f"Question {view.question.id}", blocks)
+
+
+def _asked(view: QuestionView) -> Iterator[tuple[str, str]]:
+    asked = view.question
+    yield "question", f"{asked.text}{f' ({asked.kind})' if asked.kind else ''}"
+    yield from (("answer", answer) for answer in asked.answers[:1])
+    for gold in asked.gold:
+        yield "gold", f"{clean(gold.label, 2 * _TEXT)}{f' (grade {gold.grade})' if gold.grade != 1 else ''}"
+    if not asked.gold:
+        yield "gold", "none" + ("" if asked.answerable else ": the question is marked unanswerable")
+
+
+def _systems(view: QuestionView) -> Table:
+    """How each system did, the best of the run first."""
+    measures = view.view.key_measures[:3]
+    columns = [Column("system"), *(Column(m.name, "score") for m in measures)]
+    columns += [Column("first gold", "count"), Column("why it fails")]
+    rows: list[list[Cell]] = []
+    for system in view.systems:
+        scores, failure = view.scores(system), view.failure(system)
+        rank = view.first_gold(system) if view.hits(system) else ""
+        why = "" if failure is None else f"{LABELS[failure.label].title}: {failure.detail}"
+        rows.append([system, *(scores[m.name] for m in measures), rank, why])
+    return Table("", columns, rows, most=_ROWS, detail=Detail.QUIET)
+
+
+def _found(view: QuestionView, system: str, detail: Detail) -> list[Block]:
+    """The hits and the answer of a system."""
+    hits = view.hits(system)
+    if not hits:
+        none = system in view.study.hits
+        return [Text(f"{system} returned no hits." if none else f"The hits of {system} are not stored.", detail=detail)]
+    shown = hits[: max(view.study.k, view.first_gold(system) or 0)]
+    items = [_hit(hit) for hit in shown]
+    blocks: list[Block] = [Heading(f"{system}: first {plural(len(items), 'hit')}", detail=detail)]
+    blocks.append(Listing(items, detail=detail))
+    answer = view.answer(system)
+    if answer is not None:
+        blocks.append(facts([("answer", answer.text or f"none: {answer.error or 'it said nothing'}")], detail=detail))
+    return blocks
+
+
+def _hit(hit: StudyHit) -> ListItem:
+    """A hit, ✓ where it holds gold, with its rank and score by each engine before fusion."""
+    score = "" if hit.score is None else f"  {hit.score:.4f}"
+    name = f"{clean(hit.chunk.id, _NAME)}{score}  {place_of(hit.chunk)}".rstrip()
+    engines = ", ".join(f"{leg} rank {rank} ({number(value)})" for leg, (rank, value) in hit.legs.items())
+    under = [f"holds {clean(unit, _TEXT)}" for unit in hit.holds]
+    under += [f"engines: {engines}"] if len(hit.legs) > 1 else []
+    return ListItem(f"{'✓' if hit.holds else '✗'} {hit.rank}.", name, (*under, excerpt(hit.chunk.text, _TEXT)))

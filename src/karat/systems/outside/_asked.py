@@ -1,0 +1,125 @@
+"""Systems that are not karat's own, asked one question after the other: what a function and an endpoint share."""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from contextlib import closing, contextmanager, redirect_stdout
+from dataclasses import replace
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, Protocol
+
+from karat.core.errors import UsageError
+from karat.systems.outside._jobs import in_jobs
+from karat.systems.outside._reply import SystemReply
+from karat.systems.source import RunRequest, SystemRun, retrieval_seconds
+
+if TYPE_CHECKING:
+    from karat.core.run import Run
+    from karat.core.types import Question
+    from karat.results.study import Configuration
+
+
+class Outside(Protocol):
+    """A system that can be asked. `remarks` are what should be known of all its replies together."""
+
+    name: str
+
+    @property
+    def remarks(self) -> tuple[str, ...]: ...
+
+    def ask(self, question: Question, k: int) -> SystemReply: ...
+
+    def close(self) -> None: ...
+
+
+class AskedSettings:
+    """How to ask a system, and `jobs` questions of it at once."""
+
+    jobs: int
+
+    def open(self, name: str | None = None) -> Outside:
+        """The system, ready to be asked."""
+        raise NotImplementedError
+
+    def reads(self) -> Iterator[Path]:
+        """Files that its replies depend on."""
+        return iter(())
+
+    def runs(self, configuration: Configuration, request: RunRequest) -> Iterator[SystemRun]:
+        """What it replies to every question, each asked once: rows that are known from before are taken as they are."""
+        from karat.results.evaluation import Note
+
+        name, testset = configuration.name, request.testset
+        rows = dict(request.rows.known(name))
+        missing = [question for question in testset if question.id not in rows]
+        remarks: tuple[str, ...] = ()
+
+        def keep(question: Question, reply: SystemReply) -> None:
+            rows[question.id] = reply.record(question)
+            request.rows.keep(name, rows[question.id])
+            request.progress(f"asking {name}", len(missing) - len(testset) + len(rows), len(missing))
+
+        if missing:
+            with opened(self, name) as system:
+                ask_all(system, missing, request.asked_k, self.jobs, keep, max_failures=request.max_failures)
+                remarks = system.remarks
+        ordered = [rows[qid] for qid in testset.ids]
+        yield SystemRun(
+            configuration=configuration,
+            run=run_of_records(name, ordered),
+            seconds=[retrieval_seconds(row.get("seconds", {})) for row in ordered],
+            notes=[Note("warning", f"{name}: {remark}") for remark in remarks],
+        )
+
+
+@contextmanager
+def opened(settings: AskedSettings, name: str | None = None) -> Iterator[Outside]:
+    """A system that is ready to be asked, closed when the block ends. Opening a function runs its module."""
+    with redirect_stdout(sys.stderr):
+        system = settings.open(name)
+    with closing(system):
+        yield system
+
+
+def ask_all(
+    system: Outside,
+    questions: Sequence[Question],
+    k: int,
+    jobs: int,
+    done: Callable[[Question, SystemReply], None],
+    *,
+    max_failures: int | None = None,
+) -> None:
+    """Ask every question, `jobs` at a time; `done` is called in this thread for each as it is finished.
+
+    Once more than `max_failures` questions failed, the rest are not asked: their replies say so. What a function prints
+    goes to standard error.
+    """
+    if k < 1:
+        raise UsageError(f"k={k}: a cut-off is 1 or more.")
+    in_jobs(
+        questions,
+        lambda question: system.ask(question, k),
+        lambda reason: SystemReply(error=reason, asked=False),
+        done,
+        jobs=jobs,
+        max_failures=max_failures,
+    )
+
+
+def run_of(name: str, replies: Iterable[tuple[Question, SystemReply]]) -> Run:
+    """The replies of a system as a run that can be scored; failed ones are failed rows in it."""
+    return run_of_records(name, [reply.record(question) for question, reply in replies])
+
+
+def run_of_records(name: str, records: Sequence[Mapping[str, Any]]) -> Run:
+    """The same from rows of canonical results, as a journal keeps them."""
+    from karat.core.run import Run
+    from karat.files import as_runs
+
+    if all(row.get("status") == "failed" for row in records):
+        failed = {str(row["id"]): str(row["error"]) for row in records}
+        return Run(name, failed=failed)
+    (run,), _ = as_runs(list(records), name)
+    return replace(run, name=name)

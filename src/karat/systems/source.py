@@ -1,0 +1,111 @@
+"""Source: what answers questions, behind one protocol: an index, a store, a function, an endpoint, a results file."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, Protocol
+
+if TYPE_CHECKING:
+    from karat.core.run import Run
+    from karat.core.types import TestSet
+    from karat.match import Pages
+    from karat.results.evaluation import Note
+    from karat.results.study import Configuration
+    from karat.systems.retrieval import Progress, Retrieval, Retrieved
+
+Align = Callable[[Sequence["Run"]], tuple[list["Run"], list["Note"]]]
+
+
+class RowMemory(Protocol):
+    """Rows of results by system and question: a journal keeps them, so that no question is asked twice."""
+
+    def known(self, system: str) -> Mapping[str, Mapping[str, Any]]: ...
+
+    def keep(self, system: str, row: Mapping[str, Any]) -> None: ...
+
+
+@dataclass(frozen=True, kw_only=True)
+class RunRequest:
+    """What is asked of every source: the questions, how many hits, and how far what it returns must be brought.
+
+    `length` hits are kept of lists of karat's own; a system that is not karat's is asked for `asked_k`, and no more
+    once `max_failures` questions failed. `align` brings results of a file to the ids of the test set.
+    """
+
+    testset: TestSet
+    length: int
+    asked_k: int
+    pages: Pages
+    columns: Mapping[str, str] | None
+    align: Align
+    rows: RowMemory
+    max_failures: int | None
+    progress: Progress
+
+
+@dataclass(frozen=True, kw_only=True)
+class SystemRun:
+    """What one system returned for all questions; `retrieved` by `retrieval` where karat searched itself."""
+
+    configuration: Configuration
+    run: Run
+    seconds: Sequence[float | None] = ()
+    notes: Sequence[Note] = ()
+    retrieved: Retrieved | None = None
+    retrieval: Retrieval | None = None
+
+
+class RunSource(Protocol):
+    """One system, or the several of a results file."""
+
+    def runs(self, configuration: Configuration, request: RunRequest) -> Iterator[SystemRun]:
+        """What is returned, under the name of the configuration."""
+        ...
+
+    def reads(self) -> Iterator[Path]:
+        """The files and folders that what it returns depends on."""
+        ...
+
+
+@dataclass(frozen=True)
+class ResultsFile:
+    """Results that stand in a file; it may hold several systems."""
+
+    path: Path
+
+    def read(self, configuration: Configuration, columns: Mapping[str, str] | None) -> list[tuple[Configuration, Run]]:
+        """The systems of the file, each under a name of its own."""
+        from karat.files import read_results
+
+        runs, _ = read_results(self.path, columns=columns)
+        named = []
+        for run in runs:
+            name = configuration.name if len(runs) == 1 else f"{configuration.name} {run.name}"
+            settings = {**configuration.settings, **run.settings}
+            named.append((replace(configuration, name=name, settings=settings), replace(run, name=name)))
+        return named
+
+    def runs(self, configuration: Configuration, request: RunRequest) -> Iterator[SystemRun]:
+        named = self.read(configuration, request.columns)
+        aligned, notes = request.align([run for _, run in named])
+        for number, ((shown, _), run) in enumerate(zip(named, aligned, strict=True)):
+            seconds = seconds_before_answering(run, request.testset.ids)
+            yield SystemRun(configuration=shown, run=run, seconds=seconds, notes=() if number else notes)
+
+    def reads(self) -> Iterator[Path]:
+        yield self.path
+
+
+def seconds_before_answering(run: Run, questions: Sequence[str]) -> list[float | None]:
+    """Seconds of retrieval that results give for each question."""
+    seconds = [retrieval_seconds(run.answers[qid].seconds) if qid in run.answers else None for qid in questions]
+    return seconds if any(one is not None for one in seconds) else []
+
+
+def retrieval_seconds(parts: Mapping[str, float]) -> float | None:
+    """Seconds of retrieval: as such, or in all less those of answering."""
+    if "retrieve" in parts or "total" not in parts:
+        return parts.get("retrieve")
+    return max(parts["total"] - parts.get("answer", 0.0), 0.0)

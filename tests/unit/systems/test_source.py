@@ -1,0 +1,91 @@
+"""Every system behind one protocol: the same request to an index, a function and a results file gives runs."""
+
+import json
+
+import pytest
+
+import karat
+from karat.core.types import Question, TestSet
+from karat.results.study import Configuration
+from karat.systems.engines import Engines
+from karat.systems.outside import CallSettings
+from karat.systems.retrieval import Retrieval
+from karat.systems.settings import SystemSettings
+from karat.systems.source import ResultsFile, RunRequest
+from karat.systems.system import IndexSystem, System
+
+QUESTIONS = TestSet([Question("1", "night watch"), Question("2", "fuel tank")], name="qa")
+PASSAGES = {"watch": "The night watch lasts four hours.", "fuel": "Each tank holds fuel.", "radio": "Call Lantern."}
+
+
+class Rows:
+    """Rows that are kept in a dict."""
+
+    def __init__(self, **known):
+        self.rows = known
+
+    def known(self, system):
+        return self.rows
+
+    def keep(self, system, row):
+        self.rows[row["id"]] = {**row, "system": system}
+
+
+def request(rows=None, align=lambda runs: (list(runs), [])):
+    return RunRequest(
+        testset=QUESTIONS, length=2, asked_k=1, pages="physical", columns=None, align=align, rows=rows or Rows(),
+        max_failures=None, progress=lambda what, done, total: None,
+    )  # fmt: skip
+
+
+@pytest.fixture(scope="module")
+def index(tmp_path_factory):
+    folder = tmp_path_factory.mktemp("source")
+    lines = [json.dumps({"id": name, "text": text}) for name, text in PASSAGES.items()]
+    (folder / "corpus.jsonl").write_text("\n".join(lines))
+    return karat.index(folder / "corpus.jsonl", folder / "i", chunk="whole")
+
+
+def test_systems_over_one_index_return_what_each_finds_alone_and_read_a_chunk_once(index, monkeypatch):
+    systems = [SystemSettings("bm25"), SystemSettings("dense"), SystemSettings(alpha=0.5), SystemSettings(fusion="rrf")]
+    retrieval = Retrieval(Engines(index), [q.text for q in QUESTIONS], one_by_one=True)
+    retrieval.plan(systems, 2)
+    read, chunk_at = [], type(index.chunks).__getitem__
+
+    def counting(chunks, row):
+        read.append(row)
+        return chunk_at(chunks, row)
+
+    for settings in systems:
+        with monkeypatch.context() as patched:
+            patched.setattr(type(index.chunks), "__getitem__", counting)
+            (together,) = IndexSystem(settings, retrieval).runs(Configuration(settings.name, {}), request())
+        (alone,) = System(settings, index).runs(Configuration(settings.name, {}), request())
+        assert together.run.doc_list == alone.run.doc_list
+        assert together.run.fields == alone.run.fields
+        assert len(together.seconds) == 2
+        assert (together.retrieved is None, alone.retrieved is None) == (False, True)
+    assert sorted(read) == sorted(set(read))
+
+
+def test_a_function_is_asked_only_what_is_not_known(tmp_path):
+    (tmp_path / "mine.py").write_text("def search(q, k):\n    return [f'{q} {k}', 'below']\n")
+    rows = Rows(**{"1": {"id": "1", "retrieved": [{"id": "old"}], "seconds": {"total": 2.0, "answer": 0.5}}})
+    settings = CallSettings("mine:search", tmp_path)
+    (returned,) = settings.runs(Configuration("mine", {}), request(rows))
+    assert (returned.run.name, returned.run.doc_list) == ("mine", ["old", "fuel tank 1"])
+    assert returned.seconds[0] == 1.5
+    assert rows.rows["2"]["system"] == "mine"
+    assert list(settings.reads()) == [tmp_path / "mine.py"]
+
+
+def test_a_results_file_gives_each_of_its_systems_under_a_name_of_its_own(tmp_path):
+    path = tmp_path / "both.jsonl"
+    lines = [{"id": "1", "system": name, "retrieved": [f"{name}1"]} for name in ("a", "b")]
+    path.write_text("\n".join(map(json.dumps, lines)))
+    source, shown = ResultsFile(path), Configuration("theirs", {"results": "both.jsonl"})
+    first, second = source.runs(shown, request(align=lambda runs: (list(runs), ["aligned"])))
+    assert [one.configuration.name for one in (first, second)] == ["theirs a", "theirs b"]
+    assert [one.run.name for one in (first, second)] == ["theirs a", "theirs b"]
+    assert (first.notes, tuple(second.notes)) == (["aligned"], ())
+    assert list(source.reads()) == [path]
