@@ -6,7 +6,8 @@ import pytest
 from karat.retrieve.engines.bm25 import BM25Engine
 from karat.retrieve.engines.dense import DenseEngine
 
-WORDS = ["night", "watch", "fuel", "tank", "litre", "pump", "valve", "motor", "radio", "room", "ice", "snow", "hut", "crew", "cook", "sled", "dog", "map", "rope", "lamp"]
+SENTENCE = "night watch fuel tank litre pump valve motor radio room ice snow hut crew cook sled dog map"
+WORDS = tuple(SENTENCE.split())
 
 
 @pytest.fixture(scope="module")
