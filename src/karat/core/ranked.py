@@ -52,6 +52,11 @@ class Ranked:
         """Nothing found for any query."""
         return cls(np.zeros(queries + 1, np.int64), np.zeros(0, np.int64), np.zeros(0))
 
+    def rank_of(self, query: int, rows: Ints) -> int | None:
+        """The rank of the best of some rows for a query; None where none of them was found."""
+        places = np.flatnonzero(np.isin(self.of(query)[0], rows))
+        return int(places[0]) + 1 if len(places) else None
+
     def __len__(self) -> int:
         return len(self.offsets) - 1
 

@@ -30,8 +30,8 @@ if TYPE_CHECKING:
     from karat.core.ranked import Ranked
     from karat.match import Resolution
 
-Deep = Callable[[str, int], "Ranked"]
-"""Searches an engine for one question as deep as it goes: (leg, question number) -> a ranking of one query."""
+Deep = Callable[[str, int, "Ints"], int | None]
+"""The rank of the best of some chunks by an engine, however deep: (leg, question number, rows) -> rank."""
 
 ErrorClass = Literal["retrieval_failure", "generation_failure", "mixed_failure", "partial_success", "success"]
 ORDER: tuple[FailureLabel, ...] = (
@@ -63,7 +63,7 @@ def attribute(
 ) -> Attribution:
     """Why questions fail. `ranked` and `legs` rank chunks of the resolution, a list for each question of its test set.
 
-    `deep` tells how deep an engine would have to look; `skipped` are questions without a result of their own.
+    `deep` tells at which rank an engine has it, however deep; `skipped` are questions without a result of their own.
     """
     losses = _Losses(
         system=system, resolution=resolution, ranked=ranked, k=k, legs=legs or {}, problems=problems, deep=deep
@@ -82,13 +82,8 @@ def attribute(
 
 def within(resolution: Resolution, unit: int, ranked: Ranked, k: int) -> bool:
     """Whether a chunk that holds the unit is among the first k hits of its question."""
-    rank = _rank(ranked, int(resolution.units.question[unit]), resolution.holders[unit])
+    rank = ranked.rank_of(int(resolution.units.question[unit]), resolution.holders[unit])
     return rank is not None and rank <= k
-
-
-def _rank(ranked: Ranked, question: int, rows: Ints) -> int | None:
-    places = np.flatnonzero(np.isin(ranked.of(question)[0], rows))
-    return int(places[0]) + 1 if len(places) else None
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -109,8 +104,10 @@ class _Losses:
         failure = partial(Failure, self.system, self.resolution.testset.ids[question])
         if not len(holders):
             return self._not_held(failure, unit, question)
-        rank = _rank(self.ranked, question, holders)
-        ranks = {name: place for name, leg in self.legs.items() if (place := _rank(leg, question, holders)) is not None}
+        rank = self.ranked.rank_of(question, holders)
+        ranks = {
+            name: place for name, leg in self.legs.items() if (place := leg.rank_of(question, holders)) is not None
+        }
         if rank is None and not ranks:
             return self._not_found(failure, question, holders)
         near = {name: place for name, place in ranks.items() if place <= self.k}
@@ -138,7 +135,7 @@ class _Losses:
         missing = f"it is not among the {max(len(ranked.of(question)[0]) for ranked in lists):,} hits"
         if self.deep is None or not self.legs:
             return failure("not_in_pool", detail=f"{missing}.")
-        places = {name: _rank(self.deep(name, question), 0, holders) for name in self.legs}
+        places = {name: self.deep(name, question, holders) for name in self.legs}
         depths = {name: place for name, place in places.items() if place is not None}
         if not depths:
             return failure("not_in_pool", detail=f"{missing}, at no depth.")

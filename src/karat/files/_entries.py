@@ -3,25 +3,31 @@
 from __future__ import annotations
 
 import difflib
-from collections.abc import Callable, Mapping
-from functools import partial
+from collections.abc import Callable, Mapping, Sequence
+from contextlib import suppress
+from dataclasses import dataclass, field
+from functools import lru_cache, partial
 from typing import Any
 
 from karat.core.types import Gold
 from karat.io import cells
 from karat.io.cells import CellError, quoted
-from karat.io.fields import HIT, FieldReader, field_name
+from karat.io.fields import HIT, FieldReader
 from karat.io.pages import PageReader, counts_from_0
 
 _HIT = FieldReader(HIT)
 _PAGES = ("page_number", "page", "page_label")
-_NAMING = ("id", "chunk", "url", "doc", "page", "span", "quote", "text")
+_NAMING = frozenset(("id", "chunk", "url", "doc", "page", "span", "quote", "text"))
 _CONVERT: dict[str, Callable[[Any], Any]] = {
     **dict.fromkeys(("id", "chunk", "doc", "url"), cells.id_text),
     **dict.fromkeys(("text", "quote"), cells.plain_text),
     "tokens": partial(cells.whole_number, what="tokens"),
     "score": cells.finite_number,
     "grade": cells.whole_number,
+}
+_CONVERT_ALL: dict[str, Callable[[Sequence[Any]], list[Any]]] = {
+    **dict.fromkeys(("id", "chunk", "doc", "url"), cells.id_texts),
+    "score": cells.finite_numbers,
 }
 
 
@@ -30,32 +36,72 @@ def entry_fields(entry: Mapping[str, Any], pages: PageReader) -> dict[str, Any]:
 
     Of several names of one field the first of its aliases counts. A score or grade of NaN is an error, not a gap.
     """
-    raw = {
-        field: value
-        for field, value in _HIT.read(entry).items()
-        if not cells.is_missing(value) or (field in ("score", "grade") and isinstance(value, float))
-    }
-    fields = {field: _CONVERT[field](value) for field, value in raw.items() if field in _CONVERT}
+    raw: dict[str, Any] = {}
+    fields: dict[str, Any] = {}
+    for name, value in _HIT.read(entry).items():
+        if not cells.is_missing(value) or (name in ("score", "grade") and isinstance(value, float)):
+            raw[name] = value
+            if (convert := _CONVERT.get(name)) is not None:
+                fields[name] = convert(value)
     if not raw.keys().isdisjoint(_PAGES):
         page, label = pages.read(*map(raw.get, _PAGES), from_0="page" in raw and counts_from_0(entry))
         fields |= {name: text for name, text in (("page", page), ("page_label", label)) if text is not None}
     if "span" in raw or ("start" in raw and "end" in raw):
         fields["span"] = span_of(raw.get("span", [raw.get("start"), raw.get("end")]))
-    _refuse_misspelled([name for name in map(field_name, map(str, entry)) if name not in _HIT.names], fields)
+    unknown = _HIT.unknown(entry)
+    if unknown or fields.keys().isdisjoint(_NAMING):
+        _refuse_misspelled(unknown, fields)
     return fields
 
 
-def _refuse_misspelled(unknown: list[str], fields: Mapping[str, Any]) -> None:
-    named = any(field in fields for field in _NAMING)
+def hit_table(entries: Sequence[Any], pages: PageReader) -> HitTable:
+    """The hits of a list, each an object, an id, or either of them with its score; CellError names the faulty one."""
+    if entries and (columns := _alike(entries)) is not None:
+        with suppress(CellError):  # a gap, or a fault that is named below
+            return HitTable(len(entries), {name: _CONVERT_ALL[name](values) for name, values in columns})
+    hits = []
+    for place, entry in enumerate(entries, 1):
+        try:
+            hits.append(_hit(entry, pages))
+        except CellError as error:
+            raise CellError(f"hit {place}: {error.problem}", error.remedy) from None
+    return HitTable.of(hits)
+
+
+def _alike(entries: Sequence[Any]) -> list[tuple[str, list[Any]]] | None:
+    """The columns of ids and scores of objects that name the same ones, each once; None where that is not so."""
+    first = entries[0]
+    if type(first) is not dict or any(type(one) is not dict or one.keys() != first.keys() for one in entries):
+        return None
+    plan = _HIT.single(first)
+    if plan is None or _HIT.unknown(first) or not plan.keys() <= _CONVERT_ALL.keys() or plan.keys().isdisjoint(_NAMING):
+        return None
+    return [(field, [entry[name] for entry in entries]) for field, name in plan.items()]
+
+
+def _hit(entry: Any, pages: PageReader) -> dict[str, Any]:
+    if isinstance(entry, list | tuple) and len(entry) == 2:
+        return {**_hit(entry[0], pages), "score": cells.finite_number(entry[1])}
+    return entry_fields(entry, pages) if isinstance(entry, Mapping) else {"id": cells.id_text(entry)}
+
+
+def _refuse_misspelled(unknown: Sequence[str], fields: Mapping[str, Any]) -> None:
+    named = not fields.keys().isdisjoint(_NAMING)
     for name in unknown:
-        near = difflib.get_close_matches(name, _HIT.names, n=1, cutoff=0.75)
-        if near and (not named or _HIT.names[near[0]][0] not in fields) and len(name) > 2:
-            raise CellError(f'the field "{name}" is not known', f"Did you mean {near[0]}?")
+        near = _nearest(name)
+        if near is not None and (not named or _HIT.names[near][0] not in fields) and len(name) > 2:
+            raise CellError(f'the field "{name}" is not known', f"Did you mean {near}?")
     if not named:
         others = f" (fields: {', '.join(unknown[:8])})" if unknown else ""
         raise CellError(
             f"the entry names no unit{others}", 'Give one of "id", "doc", "page", "url", "chunk", "quote", "span".'
         )
+
+
+@lru_cache(maxsize=1024)
+def _nearest(name: str) -> str | None:
+    """The known name that an unknown one resembles."""
+    return next(iter(difflib.get_close_matches(name, _HIT.names, n=1, cutoff=0.75)), None)
 
 
 def side_by_side(lists: Mapping[str, list[Any]], what: str, *, spread: bool = False) -> list[dict[str, Any]]:
@@ -93,6 +139,32 @@ def gold_of(entry: Any, pages: PageReader) -> Gold:
     fields.setdefault("quote", fields.get("text"))
     names = ("id", "doc", "page", "url", "chunk", "quote", "span")
     return Gold(**{name: fields.get(name) for name in names}, grade=fields.get("grade", 1))
+
+
+@dataclass(frozen=True)
+class HitTable:
+    """The hits of one question, best first: the values of each field that any of them has, None where one lacks it."""
+
+    size: int = 0
+    fields: Mapping[str, list[Any]] = field(default_factory=dict)
+
+    @classmethod
+    def of(cls, hits: Sequence[Mapping[str, Any]]) -> HitTable:
+        """From one object a hit."""
+        names = dict.fromkeys(name for hit in hits for name in hit)
+        return cls(len(hits), {name: [hit.get(name) for hit in hits] for name in names})
+
+    def rows(self) -> list[dict[str, Any]]:
+        """One object a hit."""
+        return [
+            {name: values[place] for name, values in self.fields.items() if values[place] is not None}
+            for place in range(self.size)
+        ]
+
+    def ids(self) -> list[str]:
+        """What each hit is called."""
+        ids = self.fields.get("id")
+        return ids if ids is not None and None not in ids else [hit_id(hit) for hit in self.rows()]
 
 
 def hit_id(fields: Mapping[str, Any]) -> str:

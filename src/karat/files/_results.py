@@ -14,7 +14,7 @@ from karat.core.errors import InputError
 from karat.core.ranked import trec_key
 from karat.core.run import Run
 from karat.core.types import Answer
-from karat.files._entries import entry_fields, side_by_side
+from karat.files._entries import HitTable, hit_table, side_by_side
 from karat.files._format import names_gold
 from karat.files._questions import RecordReader
 from karat.files._runs import Key, RunBuilder, list_notes, system_names
@@ -47,7 +47,7 @@ _SECONDS = (
 class ResultRow:
     """What one record says of one question: its hits, None where it has no list of them; its answer; why it failed."""
 
-    hits: list[dict[str, Any]] | None = None
+    hits: HitTable | None = None
     answer: Answer | None = None
     error: str | None = None
     blank: bool = False  # its list of hits is an empty cell
@@ -58,6 +58,7 @@ class ResultReader(RecordReader):
 
     def __init__(self, input: Input) -> None:
         super().__init__(input, RESULTS)
+        self._times = [one for one in _SECONDS if self.columns.of[one[0]]]
         self.shared_passages = self.uneven_texts = self.uneven_scores = self.odd_confidence = 0
 
     def notes(self) -> list[str]:
@@ -111,13 +112,13 @@ class ResultReader(RecordReader):
                 near or 'Add "retrieved" (or "doc_ids", "retrieved_pages", ...), "answer", or "error".',
             )
         answer = self._answer(record, qid, answers, contexts)
-        return ResultRow([] if blank else hits, answer, blank=blank)
+        return ResultRow(HitTable() if blank else hits, answer, blank=blank)
 
     def _lists_nothing(self, record: Record) -> bool:
         """Whether a record has a field for the list of its hits, and nothing in it: it retrieved no documents."""
         return any(alias in record for unit in _LISTS for alias in self.columns.of[f"retrieved_{unit}"])
 
-    def _hits(self, record: Record) -> tuple[list[dict[str, Any]] | None, tuple[str, ...] | None]:
+    def _hits(self, record: Record) -> tuple[HitTable | None, tuple[str, ...] | None]:
         """The ranked hits and the contexts; None where the record gives none."""
         value = cells.as_object(self.columns.value(record, "retrieved"))
         if value is not None:
@@ -128,7 +129,7 @@ class ResultReader(RecordReader):
         columns = {unit: items for unit in _LISTS if (items := self._column(record, unit)) is not None}
         texts = self._texts(record)
         if not columns:
-            return (None if texts is None else [{"text": text} for text in texts]), texts
+            return (None if texts is None else HitTable(len(texts), {"text": list(texts)})), texts
         hits = [
             {unit: item for unit, item in hit.items() if item is not None or unit == "page"}
             for hit in side_by_side(columns, "lists of hits")
@@ -145,7 +146,7 @@ class ResultReader(RecordReader):
                 hit["score"] = cells.finite_number(score)
         elif scores:
             self.uneven_scores += 1
-        return hits, texts
+        return HitTable.of(hits), texts
 
     def _column(self, record: Record, unit: str) -> list[Any] | None:
         value = self.columns.value(record, f"retrieved_{unit}")
@@ -191,25 +192,15 @@ class ResultReader(RecordReader):
             texts.append("" if item is None else cells.plain_text(item))
         return tuple(texts)
 
-    def _entries(self, value: Any) -> list[dict[str, Any]]:
+    def _entries(self, value: Any) -> HitTable:
         if isinstance(value, Mapping):
             scored = [(cells.id_text(doc), cells.finite_number(score)) for doc, score in value.items()]
-            return [{"id": doc, "score": score} for doc, score in sorted(scored, key=trec_key, reverse=True)]
-        hits = []
-        for place, entry in enumerate(cells.as_list(value) or [], 1):
-            try:
-                hits.append(self._entry(entry))
-            except CellError as error:
-                raise CellError(f"hit {place}: {error.problem}", error.remedy) from None
-        return hits
+            return HitTable.of(
+                [{"id": doc, "score": score} for doc, score in sorted(scored, key=trec_key, reverse=True)]
+            )
+        return hit_table(cells.as_list(value) or [], self.pages)
 
-    def _entry(self, entry: Any) -> dict[str, Any]:
-        """A hit from an object, an id, or either of them with its score."""
-        if isinstance(entry, list | tuple) and len(entry) == 2:
-            return {**self._entry(entry[0]), "score": cells.finite_number(entry[1])}
-        return entry_fields(entry, self.pages) if isinstance(entry, Mapping) else {"id": cells.id_text(entry)}
-
-    def _passages(self, value: Any) -> tuple[list[dict[str, Any]], tuple[str, ...]]:
+    def _passages(self, value: Any) -> tuple[HitTable, tuple[str, ...]]:
         hits: list[dict[str, Any]] = []
         texts = []
         for entry in cells.as_list(value) or []:
@@ -223,7 +214,7 @@ class ResultReader(RecordReader):
             self.shared_passages += len(ids) > 1
             texts.append(text)
             hits += [{"id": doc, "text": text} for doc in ids] or [{"text": text}]
-        return hits, tuple(texts)
+        return HitTable.of(hits), tuple(texts)
 
     def _failure(self, record: Record) -> str | None:
         """Why the system failed on this question, or None."""
@@ -297,7 +288,7 @@ class ResultReader(RecordReader):
         if isinstance(value, Mapping):
             return {str(k): cells.finite_number(v, "seconds") for k, v in value.items() if v is not None}
         seconds: dict[str, float] = {}
-        for field, part, unit in _SECONDS:
+        for field, part, unit in self._times:
             number = self._number(record, field)
             if number is not None:
                 seconds.setdefault(part, number * unit)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Collection, Iterable
 from contextlib import suppress
+from itertools import pairwise
 from typing import Any
 
 import numpy as np
@@ -11,7 +12,7 @@ import numpy as np
 from karat.core.run import HIT_FIELDS, Run
 from karat.core.text.words import plural
 from karat.core.types import Answer
-from karat.files._entries import hit_id
+from karat.files._entries import HitTable
 from karat.io import cells
 from karat.io.cells import CellError
 
@@ -37,25 +38,21 @@ class RunBuilder:
         self.blank = 0  # questions whose list of hits is an empty cell
         self.falls = True  # scores never rise within a list
 
-    def add(self, qid: str, hits: list[dict[str, Any]]) -> None:
+    def add(self, qid: str, hits: HitTable) -> None:
         """The hits of one question, best first."""
+        place = len(self.docs)
         self.listed.append(qid)
-        self.sizes.append(len(hits))
-        last: float | None = None
-        for hit in hits:
-            place = len(self.docs)
-            self.docs.append(hit_id(hit))
-            score = hit.get("score")
-            self.scores.append(score)
-            self.falls = self.falls and (last is None or score is None or score <= last)
-            last = score
-            if len(hit) == 1 and "id" in hit:
-                continue
-            for field, value in hit.items():
-                if field in _HIT_FIELDS:
-                    column = self.fields.setdefault(field, [])
-                    column.extend([None] * (place - len(column)))
-                    column.append(value)
+        self.sizes.append(hits.size)
+        self.docs += hits.ids()
+        scores = hits.fields.get("score") or [None] * hits.size
+        self.scores += scores
+        self.falls = self.falls and all(
+            last is None or score is None or score <= last for last, score in pairwise(scores)
+        )
+        for field in _HIT_FIELDS.intersection(hits.fields):
+            column = self.fields.setdefault(field, [])
+            column.extend([None] * (place - len(column)))
+            column += hits.fields[field]
 
     def run(self, name: str, source: str, key: Key) -> Run:
         """The run. Where every list is an empty cell beside answers, it holds answers alone."""

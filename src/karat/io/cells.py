@@ -10,7 +10,7 @@ import ast
 import json
 import math
 import re
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from contextlib import suppress
 from typing import Any
 
@@ -85,6 +85,15 @@ def id_text(value: Any) -> str:
     raise CellError(f"{quoted(value)} is no id", "Give text or a whole number.")
 
 
+def id_texts(values: Sequence[Any]) -> list[str]:
+    """The same of many, at once where all are plain text."""
+    if set(map(type, values)) == {str}:
+        texts = [value.strip() for value in values]
+        if all(texts) and well_formed(joined := "".join(texts)) == joined:
+            return texts
+    return list(map(id_text, values))
+
+
 def were_floats(ids: Iterable[str | None]) -> bool:
     """Whether the ids of a text column were a column of floats before it was written: each filled cell reads "7.0".
 
@@ -122,6 +131,8 @@ def whole_number(value: Any, what: str = "grade") -> int:
 
 def finite_number(value: Any, what: str = "score") -> float:
     """A finite number."""
+    if type(value) is float and math.isfinite(value):
+        return value
     number = math.nan
     if isinstance(value, int | float | str) and not isinstance(value, bool):
         with suppress(ValueError, OverflowError):
@@ -130,6 +141,13 @@ def finite_number(value: Any, what: str = "score") -> float:
         remedy = "Give every hit a number, or none of them." if what == "score" else "Give a number, or leave it out."
         raise CellError(f"{what} {quoted(value)} is not a finite number", remedy)
     return number
+
+
+def finite_numbers(values: Sequence[Any]) -> list[float]:
+    """The same of many scores, at once where all are floats."""
+    if set(map(type, values)) == {float} and all(map(math.isfinite, values)):
+        return list(values)
+    return list(map(finite_number, values))
 
 
 def truth_value(value: Any) -> bool:

@@ -211,6 +211,8 @@ _OFTEN_MAPPED = (
     "id", "question", "answers", "gold", "gold_doc", "gold_page", "gold_url", "gold_chunk", "gold_quote", "kind",
     "retrieved", "retrieved_id", "retrieved_page", "retrieved_url", "answer", "system", "doc", "score", "grade",
 )  # fmt: skip
+_SHAPES = 512  # sets of names that are remembered
+_NOTHING: Mapping[str, Any] = {}
 NO_TAG = frozenset({"question_length", "question_number", "user_input"})
 
 
@@ -239,10 +241,21 @@ def with_metadata(record: Mapping[str, Any]) -> dict[str, Any]:
 
 def metadata_of(record: Mapping[str, Any]) -> Mapping[str, Any]:
     """The metadata of a record, by names as aliases are spelled; empty where it has none."""
-    for name, inner in record.items():
-        if field_name(str(name)) in NESTED and isinstance(inner, Mapping):
-            return {field_name(str(key)): value for key, value in inner.items()}
-    return {}
+    return {field_name(str(key)): value for key, value in _raw_metadata(record).items()}
+
+
+def _raw_metadata(record: Mapping[str, Any]) -> Mapping[str, Any]:
+    for name in _nests(tuple(record)):
+        inner = record[name]
+        if isinstance(inner, Mapping):
+            return inner
+    return _NOTHING
+
+
+@lru_cache(maxsize=_SHAPES)
+def _nests(names: tuple[Any, ...]) -> tuple[Any, ...]:
+    """Those names under which records keep their metadata."""
+    return tuple(name for name in names if field_name(str(name)) in NESTED)
 
 
 def known_names(*tables: Mapping[str, tuple[str, ...]]) -> list[str]:
@@ -286,21 +299,58 @@ class FieldReader:
         mapped = {field_name(column): (names[field][0], -1) for column, field in (columns or {}).items()}
         self.names: Mapping[str, tuple[str, int]] = names | mapped
         """Each name with its field and its place among the names of that; -1 for the user's own."""
+        self._plan = lru_cache(maxsize=_SHAPES)(self._places)
+        self._single = lru_cache(maxsize=_SHAPES)(self._single_names)
+        self._unknown = lru_cache(maxsize=_SHAPES)(
+            lambda names: tuple(name for name in map(field_name, map(str, names)) if name not in self.names)
+        )
 
     def read(self, record: Mapping[str, Any]) -> dict[str, Any]:
         """The value of each field that a record names; one that it names and does not fill is None, blank or NaN."""
-        ranks: dict[str, tuple[bool, bool, int, int]] = {}
+        metadata = _raw_metadata(record)
         values: dict[str, Any] = {}
-        for depth, part in enumerate((record, metadata_of(record))):
-            for key, value in part.items():
-                known = self.names.get(field_name(str(key)))
-                if known is None:
-                    continue
-                field, place = known
-                rank = is_missing(value), place >= 0, depth, place
-                if field not in ranks or rank < ranks[field]:
-                    ranks[field], values[field] = rank, value
+        for field, places in self._plan(tuple(record), tuple(metadata)):
+            for inside, name in places:
+                value = (metadata if inside else record)[name]
+                if not is_missing(value):
+                    break
+            else:
+                inside, name = places[0]
+                value = (metadata if inside else record)[name]
+            values[field] = value
         return values
+
+    def single(self, record: Mapping[str, Any]) -> Mapping[str, str] | None:
+        """The field names of a record without metadata that names each field once, with their names in it."""
+        return self._single(tuple(record))
+
+    def unknown(self, record: Mapping[str, Any]) -> tuple[str, ...]:
+        """The names of a record itself that stand for no field, as aliases are spelled."""
+        return self._unknown(tuple(record))
+
+    def _single_names(self, names: tuple[Any, ...]) -> Mapping[str, str] | None:
+        places = self._places(names, ())
+        if _nests(names) or any(len(found) > 1 for _, found in places):
+            return None
+        return {field: found[0][1] for field, found in places}
+
+    def _places(
+        self, names: tuple[Any, ...], inner: tuple[Any, ...]
+    ) -> tuple[tuple[str, tuple[tuple[bool, Any], ...]], ...]:
+        """For each field where to look for it, in the order that counts: in the metadata or not, and under which name.
+
+        Found once for all records of the same names.
+        """
+        ranked: dict[str, list[tuple[bool, bool, int, Any]]] = {}
+        for inside, part in ((False, names), (True, inner)):
+            for name in part:
+                if (known := self.names.get(field_name(str(name)))) is not None:
+                    field, place = known
+                    ranked.setdefault(field, []).append((place >= 0, inside, place, name))
+        return tuple(
+            (field, tuple((inside, name) for _, inside, _, name in sorted(places, key=lambda place: place[:3])))
+            for field, places in ranked.items()
+        )
 
 
 class Columns:

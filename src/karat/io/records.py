@@ -44,7 +44,7 @@ def parse_json(text: str, *, strict: bool = True) -> Any:
     replaced.
     """
     try:
-        value = json.loads(text, object_pairs_hook=_once if strict else None)
+        value = _STRICT.decode(text) if strict else json.loads(text)
     except json.JSONDecodeError as problem:
         what = f"not valid JSON ({problem.msg}, column {problem.colno})"
         raise JSONError(what, "Correct it, or write the file again.", problem.lineno) from None
@@ -64,6 +64,9 @@ def _once(pairs: list[tuple[str, Any]]) -> Record:
         doubled = next(name for place, name in enumerate(names) if name in names[:place])
         raise JSONError(f"the field {json.dumps(well_formed(doubled))} stands twice in one object", "Keep one of them.")
     return record
+
+
+_STRICT = json.JSONDecoder(object_pairs_hook=_once)
 
 
 def json_lines(lines: Iterable[tuple[int, str]], refuse: Refuse) -> NumberedRecords:

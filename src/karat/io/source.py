@@ -66,7 +66,7 @@ class Source:
             return any(name.startswith("xl/") for name in archive.namelist())
         return False
 
-    @property
+    @cached_property
     def stem(self) -> str:
         """The file's name without folder and extensions: what a system is called when the file does not say."""
         name = self.path.name

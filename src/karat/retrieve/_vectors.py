@@ -26,6 +26,8 @@ EXTRA = 8
 """How many more than asked for are fetched, to see whether the last one is tied with what comes after."""
 _NEAR = 4e-6
 """Scores of FAISS closer than this may be equal: it adds up in another order for other batches."""
+_SURE = 1e-4
+"""A product of vectors further than this from a cosine is on its side of it, however it was added up."""
 _MOST = 1.001
 """No cosine is further from 0, rounding included."""
 _FORMAT = 1
@@ -65,6 +67,20 @@ class EmbeddedRows:
         step = np.arange(len(hit)) - np.repeat(np.cumsum(sizes) - sizes, sizes)
         rows = rows[starts[places][hit] + step]
         return Ranked.ordered(queries, query[hit], rows, scores[hit].astype(np.float64), depth)
+
+    def rank_of(self, query: Vectors, rows: Ints, places: Ints) -> int:
+        """The rank of the best of some rows, whose vectors are at `places`, by counting the rows that stand above."""
+        scores = cosines(self.vectors, query, places[None])[0]
+        best = scores.max()
+        row = rows[scores == best].max()
+        products = self.vectors @ query[0]
+        unsure = np.flatnonzero(np.abs(products - best) <= _SURE)
+        exact = cosines(self.vectors, query, unsure[None])[0]
+        starts, grouped = self._groups
+        sizes = np.diff(starts)
+        above = int(sizes[products > best + _SURE].sum()) + int(sizes[unsure[exact > best]].sum())
+        tied = [grouped[starts[place] : starts[place + 1]] for place in unsure[exact == best].tolist()]
+        return above + int((np.concatenate(tied) > row).sum()) + 1
 
 
 def exact_candidates(vectors: Vectors, queries: Vectors, depth: int) -> Iterator[tuple[Ints, Ints]]:

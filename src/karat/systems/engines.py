@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING, Any, Protocol
 
 import numpy as np
@@ -11,7 +11,7 @@ from karat.core.errors import UsageError
 
 if TYPE_CHECKING:
     from karat.core.docs import Chunk, Chunks
-    from karat.core.ranked import Ranked
+    from karat.core.ranked import Ints, Ranked
     from karat.models import EmbedderSettings
     from karat.retrieve.rewrite import Rewriter, Rewritten
     from karat.systems.index import Index
@@ -77,6 +77,14 @@ class Engines:
             ends = np.cumsum([0, *(len(one.queries) for one in rewritten)])
             ranked = Ranked(ranked.offsets[ends], ranked.rows, ranked.scores)
         return ranked
+
+    def rank_of(self, name: str, rewritten: Rewritten, rows: Ints) -> int | None:
+        """The rank of the best of some rows of the index in a search as deep as it goes; None where it finds none."""
+        rank_of: Callable[[str, Ints], int | None] | None = getattr(self.get(name), "rank_of", None)
+        if rank_of is not None and len(rewritten.queries) == 1 and not self.is_approximate(name):
+            return rank_of(rewritten.queries[0], rows)
+        assert self.index is not None
+        return self.search(name, [rewritten], len(self.index.chunks)).rank_of(0, rows)
 
     def chunks(self, name: str) -> Chunks:
         """What an engine ranks; where a store has an id and no text, the chunk of the index that is called so."""

@@ -8,7 +8,7 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from functools import cached_property, lru_cache
+from functools import cached_property
 from time import perf_counter
 from typing import TYPE_CHECKING, Any
 
@@ -24,6 +24,7 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from karat.core.docs import Chunk, Chunks
+    from karat.core.ranked import Ints
     from karat.core.run import Run
     from karat.fuse import FusedParts
     from karat.match import Pages
@@ -34,8 +35,6 @@ if TYPE_CHECKING:
     Seconds = NDArray[np.float64]
 
 Progress = Callable[[str, int, int], None]
-_WHOLE_BYTES = 128 << 20  # of rankings of whole indexes that are kept
-_HIT_BYTES = 16  # a row and a score
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -187,6 +186,7 @@ class Retrieval:
         self._legs: dict[tuple[str, tuple[str, ...], int], _Leg] = {}
         self._pools: dict[tuple[tuple[str, ...], tuple[str, ...], int], Pool] = {}
         self._read: dict[int, Chunk] = {}
+        self._ranks: dict[tuple[str, tuple[str, ...], int, bytes], int | None] = {}
 
     def plan(self, systems: Sequence[SystemSettings], k: int) -> None:
         """Say which systems will be asked for, so that each leg is searched deep enough the first time."""
@@ -236,22 +236,18 @@ class Retrieval:
         legs = {name: self._leg(name, settings.rewrite, deepest).ranked.top(depth) for name in names}
         return self._pool(names, settings.rewrite, depth, legs)
 
-    def deep(self, settings: SystemSettings) -> Callable[[str, int], Ranked]:
-        """Searches a leg of a system for one question as deep as the index goes; systems share what was searched."""
-        return lambda leg, question: self._search_whole(leg, settings.rewrite, question)
+    def rank_of(self, settings: SystemSettings) -> Callable[[str, int, Ints], int | None]:
+        """Finds the rank of some rows by a leg of a system for a question, however deep; systems share what it is."""
 
-    @cached_property
-    def _search_whole(self) -> Callable[[str, tuple[str, ...], int], Ranked]:
-        assert self.engines.index is not None
-        depth = len(self.engines.index.chunks)
+        def of(leg: str, question: int, rows: Ints) -> int | None:
+            key = (leg, settings.rewrite, question, rows.tobytes())
+            if key not in self._ranks:
+                known = self._rewritten.get(settings.rewrite, {})
+                one = known[question] if question in known else self._ask(settings.rewrite, [question])[0]
+                self._ranks[key] = self.engines.rank_of(leg, one, rows)
+            return self._ranks[key]
 
-        @lru_cache(max(1, _WHOLE_BYTES // max(1, _HIT_BYTES * depth)))
-        def search(leg: str, rewrite: tuple[str, ...], question: int) -> Ranked:
-            known = self._rewritten.get(rewrite, {})
-            one = known[question] if question in known else self._ask(rewrite, [question])[0]
-            return self.engines.search(leg, [one], depth)
-
-        return search
+        return of
 
     def _leg(self, name: str, rewrite: tuple[str, ...], depth: int) -> _Leg:
         if not rewrite and not self.engines.is_approximate(name):

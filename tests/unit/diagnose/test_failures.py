@@ -39,7 +39,7 @@ def test_each_question_has_the_label_of_the_step_that_lost_it():
         "bm25": ranked([1], [0], [4, 5], [4, 5, 2], [0, 1], [0]),
     }
     deep = {"dense": ranked([0, 1, 2, 4, 5, 3]), "bm25": ranked([0, 1, 2, 3])}
-    found = attribute("hybrid", gold, result, 2, legs=legs, deep=lambda leg, question: deep[leg])
+    found = attribute("hybrid", gold, result, 2, legs=legs, deep=lambda leg, question, rows: deep[leg].rank_of(0, rows))
     assert labels(found) == {
         "q1": ("gold_not_in_corpus", None, None, None),
         "q2": ("lost_in_fusion", "dense", 3, None),

@@ -60,9 +60,16 @@ def search(postings: Postings, terms: QueryTerms, depth: int, shares: NDArray[np
     keys = [plan.best(i) for i in range(len(terms.offsets) - 1)]
     sizes = np.fromiter(map(len, keys), np.int64, len(keys))
     flat = np.concatenate([*keys, np.zeros(0, np.uint64)])
-    rows = (flat & np.uint64(0xFFFFFFFF)).astype(np.int64)
+    rows = _rows(flat)
     offsets = np.concatenate(([0], np.cumsum(sizes))).astype(np.int64)
     return Ranked(offsets, rows, _unkeyed(flat).astype(np.float64))
+
+
+def rank_of(postings: Postings, terms: QueryTerms, rows: Ints, shares: NDArray[np.float64]) -> int | None:
+    """The rank of the best of some rows in all that the one query finds, by counting those above; None: not found."""
+    keys = _SearchPlan(postings, terms, postings.docs, shares).keys(0)
+    wanted = keys[np.isin(_rows(keys), rows)]
+    return int((keys > wanted.max()).sum()) + 1 if len(wanted) else None
 
 
 class _SearchPlan:
@@ -95,6 +102,12 @@ class _SearchPlan:
 
     def best(self, query: int) -> NDArray[np.uint64]:
         """The best rows of a query as keys, best first."""
+        keys = self.keys(query)
+        keys.sort()
+        return keys[: -self.depth - 1 : -1]
+
+    def keys(self, query: int) -> NDArray[np.uint64]:
+        """The rows of a query that may be among the best, as keys, in no order."""
         first, last = self.offsets[query], self.offsets[query + 1]
         if first == last:
             return np.zeros(0, np.uint64)
@@ -111,9 +124,7 @@ class _SearchPlan:
             sums += np.float32(self.shares[query])
         if len(rows) > _ENOUGH * self.depth:
             rows, sums = _above(rows, sums, _reached(sums, self.depth))
-        keys = _keyed(sums, rows)
-        keys.sort()
-        return keys[: -self.depth - 1 : -1]
+        return _keyed(sums, rows)
 
     def _summed(self, first: int, split: int, floor: float, rest: float) -> tuple[Ints, Floats]:
         """The rows that hold some of these terms and reach the floor by them, and their sums.
@@ -172,6 +183,10 @@ def _keyed(sums: Floats, rows: Ints) -> NDArray[np.uint64]:
     keys <<= np.uint64(32)
     keys |= rows.view(np.uint64)
     return keys
+
+
+def _rows(keys: NDArray[np.uint64]) -> Ints:
+    return (keys & np.uint64(0xFFFFFFFF)).astype(np.int64)
 
 
 def _unkeyed(keys: NDArray[np.uint64]) -> Floats:

@@ -8,7 +8,8 @@ make scores negative; such a row stands below those of higher scores like any ot
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from functools import cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, ClassVar, Self
@@ -20,7 +21,7 @@ from karat.core.ranked import Ranked
 from karat.retrieve._bm25 import folder as folders
 from karat.retrieve._bm25.lexicon import Lexicon
 from karat.retrieve._bm25.postings import Postings, index
-from karat.retrieve._bm25.search import query_terms, search
+from karat.retrieve._bm25.search import QueryTerms, query_terms, rank_of, search
 from karat.retrieve._bm25.variants import DELTA, EPSILON, VARIANTS, Formula
 from karat.retrieve._engine import Progress, check_depth, check_settings, concatenated
 from karat.retrieve._terms import AUTO, Terms
@@ -84,7 +85,14 @@ class BM25Engine:
         parts = [(batch, self._search(queries[batch[0] : batch[-1] + 1], depth)) for batch in batches]
         return parts[0][1] if len(parts) == 1 else concatenated(parts, len(queries))
 
-    def _search(self, queries: Sequence[str], depth: int) -> Ranked:
+    def rank_of(self, query: str, rows: NDArray[np.int64]) -> int | None:
+        """The rank of the best of these rows in a search as deep as there are rows; None where it finds none."""
+        with self._reading():
+            terms, shares = self._asked([query])
+            return rank_of(self._postings, terms, rows, shares)
+
+    def _asked(self, queries: Sequence[str]) -> tuple[QueryTerms, NDArray[np.float64]]:
+        """The known terms of queries, and what these give every row."""
         words = self._terms.vocabulary()
         coded = self._terms.encode(queries, words)
         numbers = self._lexicon.find(self._terms.of_words(words.words()))
@@ -93,11 +101,21 @@ class BM25Engine:
         terms, owners = terms[known], coded.owners[known]
         self._check(terms)
         shares = np.bincount(owners, self._shares(terms), len(queries)).astype(np.float64)
+        return query_terms(len(queries), owners, terms, self._postings), shares
+
+    @contextmanager
+    def _reading(self) -> Iterator[None]:
+        """Says of postings that name rows which do not exist that they are damaged."""
         try:
             with np.errstate(invalid="ignore", over="ignore"):
-                ranked = search(self._postings, query_terms(len(queries), owners, terms, self._postings), depth, shares)
+                yield
         except IndexError:
             raise self._damaged("it names rows that do not exist") from None
+
+    def _search(self, queries: Sequence[str], depth: int) -> Ranked:
+        with self._reading():
+            terms, shares = self._asked(queries)
+            ranked = search(self._postings, terms, depth, shares)
         if len(ranked.rows) and ranked.rows.max() >= len(self):
             raise self._damaged("it names rows that do not exist")
         if not np.isfinite(ranked.scores).all():

@@ -138,6 +138,13 @@ class DenseEngine:
                 )
         return concatenated(parts, len(queries))
 
+    def rank_of(self, query: str, rows: NDArray[np.int64]) -> int | None:
+        """The rank of the best of these rows in an exact search as deep as there are rows; None where it finds none."""
+        places = self._content.rows[rows]
+        rows, places = rows[places >= 0], places[places >= 0]
+        asked = self._asked([query]) if len(rows) else np.zeros((1, 0), np.float32)
+        return self._content.rank_of(asked, rows, places) if asked.any() else None
+
     def _candidates(
         self, asked: NDArray[np.float32], depth: int
     ) -> Iterator[tuple[NDArray[np.int64], NDArray[np.int64]]]:

@@ -71,7 +71,9 @@ def reply_of(record: Mapping[str, Any], question: Question, k: int, reader: Repl
         row = reader.read(record, question.id)
     except InputError as error:
         raise BadReply(excerpt(str(error), LONGEST)) from None
-    return SystemReply(hits=None if row.hits is None else tuple(row.hits[:k]), answer=row.answer, error=row.error)
+    return SystemReply(
+        hits=None if row.hits is None else tuple(row.hits.rows()[:k]), answer=row.answer, error=row.error
+    )
 
 
 def read_returned(value: Any, question: Question, k: int, reader: ReplyReader) -> SystemReply:
