@@ -73,7 +73,8 @@ _HOME = {
 
 def __getattr__(name: str) -> Any:
     if name not in _HOME:
-        raise AttributeError(f"module 'karat' has no attribute {name!r}")
+        instead = " Use karat.check, which does what audit did." if name == "audit" else ""
+        raise AttributeError(f"module 'karat' has no attribute {name!r}.{instead}")
     return getattr(import_module(f"karat.{_HOME[name]}"), name)
 
 

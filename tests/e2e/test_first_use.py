@@ -54,3 +54,42 @@ def test_the_ceiling_of_a_run_leaves_out_gold_that_no_chunk_holds(karat, folder)
     told = karat("run", "notes", "qa.csv")
     assert told.code == 0
     assert "could reach with this gold: .667" in told.out
+
+
+def test_a_question_of_results_files_names_its_first_gold_and_why_a_row_failed(karat, folder):
+    gold = [{"id": q, "question": f"What is {q}?", "gold": [{"id": "d1"}], "answers": ["x"]} for q in ("q1", "q2")]
+    (folder / "qa.jsonl").write_text("".join(json.dumps(row) + "\n" for row in gold))
+    rows = [{"id": "q1", "retrieved": ["d2", "d1"], "answer": "it is x"}, {"id": "q2", "error": "timeout after 30 s"}]
+    (folder / "rag.jsonl").write_text("".join(json.dumps(row) + "\n" for row in rows))
+    (folder / "ans.jsonl").write_text("".join(json.dumps({"id": r["id"], "answer": "said so"}) + "\n" for r in rows))
+    (folder / "karat.yaml").write_text(
+        "testset: qa.jsonl\nsystems: [{name: rag, results: rag.jsonl}, {name: ans, results: ans.jsonl}]\n"
+    )
+    assert karat("run").code == 5
+    found = karat("show", "LAST", "q1", "--system", "rag")
+    assert "✗" not in found.out
+    assert "it is x" in found.out
+    assert [line.split()[-1] for line in found.out.splitlines() if line.startswith("rag ")] == ["2"]
+    assert "timeout after 30 s" in karat("show", "LAST", "q2").out
+    assert "said so" in karat("show", "LAST", "q1", "--system", "ans").out
+
+
+def test_options_that_would_change_nothing_are_refused(karat, folder):
+    _files(folder, 1)
+    assert "--junit is for checking rules" in karat("gate", "LAST", "--save", "x", "--junit", "x.xml").sentence
+    assert "--match is for --explain" in karat("search", "ix", "query", "--match", "doc").sentence
+    assert "--match needs an index" in karat("testset", "check", "qa.csv", "--match", "doc").sentence
+    assert "looks at no documents" in karat("init", "--schema", "docs").sentence
+    assert karat("testset", "check", "qa.csv", "-").code in (0, 4)
+    assert "--at-power 0" in karat("compare", "--power", "qa.csv", "--at-power", "0").sentence
+
+
+def test_a_key_of_a_sweep_without_a_value_is_as_if_it_were_not_there(karat, folder):
+    _files(folder, 1)
+    (folder / "notes").mkdir()
+    (folder / "notes" / "a.txt").write_text("The pump is blue.")
+    text = "corpus: notes\ntestset: qa.csv\nsweep: {{{}}}\n"
+    (folder / "karat.yaml").write_text(text.format("alpha: [0.3, 0.5], fusion: "))
+    assert karat("run", "--dry-run").code == 0
+    (folder / "karat.yaml").write_text(text.format("alpha: "))
+    assert "names nothing to vary" in karat("run", "--dry-run").sentence

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from karat.cli._options import Debug, Json, Quiet, Run, RunsDir
+from karat.cli._options import Debug, Json, Quiet, Run, RunsDir, refuse
 from karat.cli._output import leave, print_json, show_document
 
 if TYPE_CHECKING:
@@ -71,8 +71,16 @@ def command(
     if any(sign in run for sign in "<>="):
         raise UsageError(f"{run!r} is a rule, and stands where the run does. Name that first: karat gate LAST {run!r}.")
     if save is not None:
-        if rules or baseline is not None:
+        if rules:
             raise UsageError("--save saves a run as a baseline, and checks no rules. Do one at a time.")
+        checking = {
+            "baseline": baseline,
+            "junit": junit,
+            "markdown": markdown,
+            "github": github,
+            "allow": allow or None,
+        }
+        refuse({**checking, "allow_incomplete": allow_incomplete}, "is for checking rules, and --save checks none.")
         _save(runs_dir, save, run, system, as_json)
         return
     found = gate(

@@ -34,6 +34,8 @@ def command(
     from karat.experiment.spec.draft import write_spec
 
     if schema:
+        if docs is not None:
+            raise UsageError("--schema prints the schema, and looks at no documents. Leave them out.")
         _schema(output)
         return
     if docs is None or testset is None:

@@ -77,16 +77,21 @@ def command(
     from karat.report import objects
     from karat.report.build.explanation import document
     from karat.systems.hits import search_one
-    from karat.systems.index import check_order
+    from karat.systems.index_folder import is_index
     from karat.systems.retrieval import check_pages
 
     reading: dict[str, Any] = {"pages": check_pages(pages), "columns": columns_of(map_)}
     printing = {"as_json": as_json, "verbose": verbose}
     if explained is None:
         refuse({"measure": measure or None}, "is for --explain: `karat score` measures a file of results.")
+        matched = {"match": match if match != "auto" else None, "page_offset": page_offset or None}
+        refuse(matched, "is for --explain: `karat score` matches the hits of a file with the gold.")
     if questions is not None and explained is not None:
         refuse({"output": output}, "is for the hits of all questions. Leave --explain or -o out.")
-        check_order(questions, index)
+        if query is not None:
+            raise UsageError(f"--explain shows question {explained!r} of {questions}: leave the query out.")
+        if is_index(questions) and not is_index(index):
+            raise UsageError(f"the index comes first: karat search {questions} --questions {index} ...")
         with system_of(index, **options) as system:
             steps = explain(
                 questions, system, explained, k=K if k is None else k, measures=measure or (), match=match,

@@ -19,6 +19,7 @@ from karat.cli._options import (
     Testset,
     Verbose,
     columns_of,
+    refuse,
 )
 from karat.cli._output import BROKEN, leave, progress_on_terminal, show
 
@@ -63,8 +64,11 @@ def command(
     ending = Path(output).suffix.lower() if output is not None else ""
     if output is not None and ending not in ENDINGS:
         raise UsageError(f"-o {output}: a check is written as .md, .json or .txt. Choose one of these endings.")
+    index = None if index == "-" else index
     if index is not None:
         check_order(testset, index)
+    else:
+        refuse({"match": match if match != "auto" else None, "page_offset": page_offset or None}, "needs an index.")
     progress = progress_on_terminal(quiet or as_json)
     checked = check(
         testset, index, results=results or None, match=match, page_offset=page_offset, pages=check_pages(pages),

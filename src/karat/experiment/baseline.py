@@ -15,6 +15,7 @@ from karat.core.errors import InputError, UsageError, did_you_mean
 from karat.experiment._subjects import saved_subjects
 from karat.experiment.settings import scored_by
 from karat.experiment.store import MANIFEST, RunFolder, find_run, open_run
+from karat.io.checksum import DamagedError, sealed, unsealed
 from karat.io.opening import read_whole
 from karat.io.writing import write_whole
 from karat.results.decisions import best_system
@@ -24,6 +25,7 @@ from karat.results.serial import load_study
 BASELINES, FORMER = "baselines", "baselines.json"
 """The folder in that of the runs that holds a file for each baseline, and the one file of earlier versions."""
 ENDING = ".json"
+_HIGHEST = 1e12  # score that is believed
 _NAME = re.compile(r"[\w][\w.-]{0,59}")
 
 
@@ -55,7 +57,7 @@ def _baseline(path: Path, name: str, about: Any) -> Baseline:
     values: dict[str, Any] = {key: known.get(key) for key in ("run", "testset", "system", "set_at")}
     if not all(isinstance(value, str) for key, value in values.items() if key != "system" or value is not None):
         raise _unreadable(path, f"{name!r} lacks its run or test set")
-    if Path(values["run"]).name != values["run"]:
+    if not values["run"] or Path(values["run"]).name != values["run"]:
         raise _unreadable(path, f"{values['run']!r} is no run's id")
     if "scores" not in known:
         return Baseline(name=name, **values)
@@ -64,16 +66,21 @@ def _baseline(path: Path, name: str, about: Any) -> Baseline:
 
 def _saved_scores(path: Path, known: dict[str, Any]) -> dict[str, Any]:
     """The scores that a baseline's file holds."""
+    try:
+        known = unsealed(known, strict=True)
+    except DamagedError:
+        raise _unreadable(path, "it was changed since karat wrote it") from None
     scores, questions = known["scores"], known.get("questions")
     failed, how = known.get("failed", {}), known.get("scored_by")
     if not (
         isinstance(questions, list)
         and all(isinstance(qid, str) for qid in questions)
+        and len(set(questions)) == len(questions)
         and isinstance(known.get("scores_of"), str)
         and isinstance(how, dict)
         and isinstance(scores, dict)
         and all(isinstance(values, list) and len(values) == len(questions) for values in scores.values())
-        and all(value is None or type(value) in (int, float) for values in scores.values() for value in values)
+        and all(value is None or _is_score(value) for values in scores.values() for value in values)
         and isinstance(failed, dict)
         and all(isinstance(one, dict) and all(isinstance(w, str) for w in one.values()) for one in failed.values())
     ):
@@ -83,6 +90,10 @@ def _saved_scores(path: Path, known: dict[str, Any]) -> dict[str, Any]:
         "scored_by": how, "scores_of": known["scores_of"], "questions": tuple(questions), "scores": values,
         "failed": failed,
     }  # fmt: skip
+
+
+def _is_score(value: object) -> bool:
+    return isinstance(value, float) and abs(value) <= _HIGHEST
 
 
 def _unreadable(path: Path, why: str) -> InputError:
@@ -139,15 +150,17 @@ def save_baseline(
     before = _baseline(path, path.stem, _read(path)) if path.is_file() else None
     path.parent.mkdir(parents=True, exist_ok=True)
     about = {key: value for key, value in asdict(saved).items() if key != "name"}
-    lines = (f" {json.dumps(key)}: {json.dumps(value, ensure_ascii=False)}" for key, value in about.items())
+    lines = (f" {json.dumps(key)}: {json.dumps(value, ensure_ascii=False)}" for key, value in sealed(about).items())
     write_whole(path, "{\n" + ",\n".join(lines) + "\n}\n")
     return saved, path, before
 
 
 def find_baseline(runs_dir: str | os.PathLike[str], name: str) -> Baseline:
     """The baseline of a name or a file, or a refusal that says what there is."""
-    if name.endswith(ENDING) and Path(name).is_file():
-        return _baseline(Path(name), Path(name).stem, _read(Path(name)))
+    own = Path(runs_dir) / BASELINES / f"{name}{ENDING}"
+    path = Path(name) if name.endswith(ENDING) else own if _NAME.fullmatch(name) else None
+    if path is not None and path.is_file():
+        return _baseline(path, path.stem, _read(path))
     baselines = baselines_in(runs_dir)
     if name not in baselines:
         offered = f"There are {', '.join(baselines)}." if baselines else "None is saved yet."

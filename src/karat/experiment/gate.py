@@ -117,11 +117,11 @@ def gate(
     run: Report | RunFolder | str | os.PathLike[str],
     rules: str | Sequence[str] = (),
     *,
-    baseline: str | None = None,
+    baseline: str | os.PathLike[str] | None = None,
     system: str | None = None,
     runs_dir: str | os.PathLike[str] = "runs",
     allow_incomplete: bool = False,
-    allow: Sequence[str] = (),
+    allow: str | Sequence[str] = (),
     study: Study | None = None,
 ) -> Gate:
     """Hold rules against a run; without rules, those of its karat.yaml. `allow` names guards that may fire.
@@ -134,6 +134,7 @@ def gate(
     """
     folder, found = study_at_hand(run, runs_dir)
     study = study or found
+    baseline, allow = None if baseline is None else os.fspath(baseline), texts_of(allow)
     asked = parse_rules(texts_of(rules) or tuple(folder.manifest.get("spec", {}).get("gate") or ()))
     if not asked:
         raise UsageError(

@@ -106,7 +106,7 @@ def power(
 def _check(difference: float | None, level: float, power: float, comparisons: int) -> None:
     if difference is not None and not 0 < difference < np.inf:
         raise UsageError(f"--difference {difference:g}: name a difference above 0, such as 0.03.")
-    for option, value in (("--level", level), ("--power", power)):
+    for option, value in (("--level", level), ("--at-power", power)):
         if not 0 < value < 1:
             raise UsageError(f"{option} {value:g}: name a share between 0 and 1.")
     if comparisons < 1:

@@ -48,6 +48,12 @@ class MatchSettings:
         _check_among("repeats", self.repeats, (None, "once", "collapse", "count"))
         _check_among("ties", self.ties, ("float32", "double"))
         _check_among("pages", self.pages, ("physical", "printed"))
+        for name, least in (("rel", 1), ("page_offset", None), ("collection", 1)):
+            value = getattr(self, name)
+            if value is not None and (type(value) is not int or (least is not None and value < least)):
+                raise UsageError(
+                    f"{name}={value!r}: give a whole number{f' of {least} or more' if least is not None else ''}."
+                )
         if self.rel < 1:
             raise UsageError(f"rel={self.rel} would call judged-irrelevant documents relevant. Use 1 or more.")
         if self.match not in (None, "auto"):
@@ -114,6 +120,8 @@ def settings_of(kind: type[_T], given: Any) -> _T:
     if isinstance(given, kind):
         return given
     names = [one.name for one in fields(kind)]  # type: ignore[arg-type]
+    if not (given is None or isinstance(given, str | Mapping)):
+        raise UsageError(f"{given!r} is no {kind.__name__}. Give text, or a dict with {', '.join(names)}.")
     values = {} if given is None else dict(given) if isinstance(given, Mapping) else {names[0]: given}
     for name in values:
         if name not in names:
@@ -160,7 +168,8 @@ def scored_apart(
 
 def settings_apart(one: Mapping[str, Any], other: Mapping[str, Any]) -> str:
     """What differs in two results of `scored_by`; nothing where they are alike."""
-    return ", ".join(f"{name} {value} and {other.get(name)}" for name, value in one.items() if value != other.get(name))
+    names = dict.fromkeys((*one, *other))
+    return ", ".join(f"{n} {one.get(n)} and {other.get(n)}" for n in names if one.get(n) != other.get(n))
 
 
 def scored_by(manifest: Mapping[str, Any], matching: Matching | None) -> dict[str, Any]:

@@ -10,6 +10,7 @@ from karat.core.errors import InputError, UsageError
 from karat.experiment.baseline import BASELINES, FORMER, baselines_in, find_baseline, save_baseline
 from karat.experiment.gate import gate
 from karat.experiment.store import open_run
+from karat.io.checksum import sealed
 from karat.stats.compare import compare_systems
 
 MRR = [1.0, 0.5, 0.0, 0.5]  # mean .5; facts .75, steps .25
@@ -159,23 +160,50 @@ def test_a_file_alone_of_another_test_set_or_scoring_is_refused(tmp_path, questi
     with pytest.raises(UsageError, match=r"not scored alike .repeats count and once."):
         gate(run, ["MRR >= baseline"], baseline="main", runs_dir=tmp_path)
     path = tmp_path / BASELINES / "main.json"
-    path.write_text(path.read_text().replace(questions().digest, "0" * 64))
+    path.write_text(json.dumps(sealed({**json.loads(path.read_text()), "testset": "0" * 64})))
     with pytest.raises(UsageError, match="different test sets"):
         gate(run, ["MRR >= baseline"], baseline="main", runs_dir=tmp_path)
 
 
+def _change(path, seal, **values):
+    about = {**json.loads(path.read_text()), **values}
+    path.write_text(json.dumps(sealed(about) if seal else about))
+
+
 @pytest.mark.parametrize(
-    ("old", "new"),
-    [('"scores": {', '"scores": {"x": [1], '), ('"scores_of": "a"', '"scores_of": 3'), ('"MRR": [', '"MRR": ["1", ')],
+    "values",
+    [
+        {"scores": {"MRR": [1.0]}},
+        {"scores": {"MRR": ["1", 0.5, 0.0, 0.5]}},
+        {"scores": {"MRR": [10**400, 0.5, 0.0, 0.5]}},
+        {"scores": {"MRR": [1e308, 0.5, 0.0, 0.5]}},
+        {"scores": {"MRR": [float("nan"), 0.5, 0.0, 0.5]}},
+        {"scores_of": 3},
+        {"questions": ["q0", "q0", "q2", "q3"]},
+    ],
 )
-def test_a_file_that_was_edited_is_refused(tmp_path, study_of, store, old, new):
+def test_a_file_that_holds_what_cannot_be_is_refused(tmp_path, study_of, store, values):
     run = store(tmp_path, study_of({"a": MRR}, "MRR"))
     save_baseline(tmp_path, "main", run.id)
     path = tmp_path / BASELINES / "main.json"
-    assert old in path.read_text()
-    path.write_text(path.read_text().replace(old, new))
+    _change(path, True, **values)
     with pytest.raises(InputError, match="its scores are not what karat wrote"):
         gate(run, ["MRR >= baseline"], baseline="main", runs_dir=tmp_path)
+
+
+def test_a_file_that_was_edited_is_refused(tmp_path, study_of, store):
+    run = store(tmp_path, study_of({"a": MRR}, "MRR"))
+    save_baseline(tmp_path, "main", run.id)
+    _change(tmp_path / BASELINES / "main.json", False, scores={"MRR": [1.0, 1.0, 1.0, 1.0]})
+    with pytest.raises(InputError, match="it was changed since karat wrote it"):
+        gate(run, ["MRR >= baseline"], baseline="main", runs_dir=tmp_path)
+
+
+def test_a_damaged_file_beside_it_is_not_read(tmp_path, two):
+    run = two(tmp_path, MRR, MRR)
+    (tmp_path / BASELINES / "junk.json").write_text("{bad")
+    assert gate(run, "MRR >= baseline", baseline="main", runs_dir=tmp_path, allow="equal n").passed
+    assert gate(run, "MRR >= baseline", baseline=tmp_path / BASELINES / "main.json", runs_dir=tmp_path).passed
 
 
 def test_one_of_another_test_set_is_refused(tmp_path, questions, two):

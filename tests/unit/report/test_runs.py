@@ -66,7 +66,7 @@ def test_a_question_of_a_run(study):
     assert "✓ 2. c2 0.5000 holds gold of q1" in text  # below k, and shown since it is the first with gold
     assert "answer An answer." in text
     assert "b returned no hits." in shown(study, systems=["b"])
-    assert "The hits of c are not stored." in shown(study, systems=["c"])
+    assert "No hits of c are stored." in shown(study, systems=["c"])
     found = question(study, question="q1", systems=["a"])
     assert '"first_gold": 2' in found
     assert '"label": "lost_in_fusion"' in found

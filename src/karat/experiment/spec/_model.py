@@ -64,12 +64,12 @@ class SweepKeys(KeysModel):
     @field_validator("*")
     @classmethod
     def _swept(cls, values: list[Any], info: ValidationInfo) -> list[Any]:
-        if (problem := _grid_problem({str(info.field_name): values})) is not None:
+        if values is not None and (problem := _grid_problem({str(info.field_name): values})) is not None:
             raise ValueError(problem)
         return values
 
     def misfits(self) -> Iterator[Mistake]:
-        values = self.model_dump()
+        values = self.model_dump(exclude_none=True)
         if not values:
             yield (), "names nothing to vary. Write for example alpha: 0:1:0.1."
         for name, fusion in OF_FUSION.items():
@@ -88,7 +88,7 @@ class SweepKeys(KeysModel):
 
     def grid(self, cutoffs: tuple[int, ...]) -> Grid:
         """The grid, at these cut-offs."""
-        return _grid_of(**{**self.model_dump(), "k": list(cutoffs)})
+        return _grid_of(**{**self.model_dump(exclude_none=True), "k": list(cutoffs)})
 
 
 def _grid_of(**values: Any) -> Grid:

@@ -5,7 +5,10 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from typing import TYPE_CHECKING
 
+import numpy as np
+
 from karat.core.errors import UsageError, did_you_mean
+from karat.core.scores import Status
 from karat.core.text.words import clean, excerpt, number, plural
 from karat.report.build.explanation import place_of
 from karat.report.document import Block, Cell, Column, Detail, Document, Heading, Listing, ListItem, Table, Text, facts
@@ -54,9 +57,23 @@ class QuestionView:
     def hits(self, system: str) -> Sequence[StudyHit]:
         return self.study.hits.get(system, {}).get(self.question.id, ())
 
+    def knows_gold(self, system: str) -> bool:
+        """Whether it is stored which hits of a system hold gold: of chunks of an index it is."""
+        return any(hit.holds for hits in self.study.hits.get(system, {}).values() for hit in hits)
+
     def first_gold(self, system: str) -> int | None:
-        """The rank of the first hit that holds gold, of those that are stored."""
-        return next((hit.rank for hit in self.hits(system) if hit.holds), None)
+        """The rank of the first hit that holds gold, of those that are stored; by MRR where that is not stored."""
+        if self.knows_gold(system):
+            return next((hit.rank for hit in self.hits(system) if hit.holds), None)
+        reciprocal = self.scores(system).get("MRR")
+        return round(1 / reciprocal) if reciprocal else None
+
+    def reason(self, system: str) -> str:
+        """Why there is no score, where a row failed."""
+        scores = self.study.evaluation.scores
+        row = scores.systems.index(system)
+        failed = np.flatnonzero(scores.status[row, self.number] == Status.failed)
+        return (scores.reason(row, self.number, int(failed[0])) or "") if len(failed) else ""
 
     def failure(self, system: str) -> Failure | None:
         return self.view.failure_of.get((system, self.question.id))
@@ -101,7 +118,7 @@ def _systems(view: QuestionView) -> Table:
     for system in view.systems:
         scores, failure = view.scores(system), view.failure(system)
         rank: Cell = (view.first_gold(system) or (failure.rank if failure else None)) if view.hits(system) else ""
-        why = "" if failure is None else f"{LABELS[failure.label].title}: {failure.detail}"
+        why = view.reason(system) if failure is None else f"{LABELS[failure.label].title}: {failure.detail}"
         rows.append([system, *(scores[m.name] for m in measures), rank, why])
     return Table("", columns, rows, most=_ROWS, detail=Detail.QUIET)
 
@@ -109,24 +126,26 @@ def _systems(view: QuestionView) -> Table:
 def _found(view: QuestionView, system: str, detail: Detail) -> list[Block]:
     """The hits and the answer of a system."""
     hits = view.hits(system)
-    if not hits:
+    if hits:
+        shown = hits[: max(view.study.k, view.first_gold(system) or 0)]
+        marked = view.knows_gold(system)
+        blocks: list[Block] = [Heading(f"{system}: first {plural(len(shown), 'hit')}", detail=detail)]
+        blocks.append(Listing([_hit(hit, marked=marked) for hit in shown], detail=detail))
+    else:
         none = system in view.study.hits
-        return [Text(f"{system} returned no hits." if none else f"The hits of {system} are not stored.", detail=detail)]
-    shown = hits[: max(view.study.k, view.first_gold(system) or 0)]
-    items = [_hit(hit) for hit in shown]
-    blocks: list[Block] = [Heading(f"{system}: first {plural(len(items), 'hit')}", detail=detail)]
-    blocks.append(Listing(items, detail=detail))
+        blocks = [Text(f"{system} returned no hits." if none else f"No hits of {system} are stored.", detail=detail)]
     answer = view.answer(system)
     if answer is not None:
         blocks.append(facts([("answer", answer.text or f"none: {answer.error or 'it said nothing'}")], detail=detail))
     return blocks
 
 
-def _hit(hit: StudyHit) -> ListItem:
-    """A hit, ✓ where it holds gold, with its rank and score by each engine before fusion."""
+def _hit(hit: StudyHit, *, marked: bool) -> ListItem:
+    """A hit, `marked` with ✓ where it holds gold, with its rank and score by each engine before fusion."""
     score = "" if hit.score is None else f"  {hit.score:.4f}"
     name = f"{clean(hit.chunk.id, _NAME)}{score}  {place_of(hit.chunk)}".rstrip()
     engines = ", ".join(f"{leg} rank {rank} ({number(value)})" for leg, (rank, value) in hit.legs.items())
     under = [f"holds {clean(unit, _TEXT)}" for unit in hit.holds]
     under += [f"engines: {engines}"] if len(hit.legs) > 1 else []
-    return ListItem(f"{'✓' if hit.holds else '✗'} {hit.rank}.", name, (*under, excerpt(hit.chunk.text, _TEXT)))
+    mark = "" if not marked else "✓ " if hit.holds else "✗ "
+    return ListItem(f"{mark}{hit.rank}.", name, (*under, excerpt(hit.chunk.text, _TEXT)))
