@@ -130,6 +130,29 @@ class Judged:
             collection=self.collection,
         )
 
+    def alike(self, findable: Bools | None = None) -> tuple[Judged, Bools | None, Ints]:
+        """A question for each gold that occurs, and which of them each question is like, by grades and `findable`.
+
+        Gold that is alike has the same perfect list. The hits are left out.
+        """
+        grades, code = np.unique(self.gold_grade, return_inverse=True)
+        code = code if findable is None else 2 * code + findable
+        width = 2 * max(1, len(grades))
+        counts = np.bincount(self.gold_question * width + code, minlength=len(self.questions) * width)
+        _, first, like = np.unique(counts.reshape(-1, width), axis=0, return_index=True, return_inverse=True)
+        number = np.full(len(self.questions), -1)
+        number[first] = np.arange(len(first))
+        kept = number[self.gold_question] >= 0
+        order = np.argsort(number[self.gold_question[kept]], kind="stable")
+        few = replace(
+            self,
+            questions=tuple(self.questions[i] for i in first.tolist()),
+            gold_question=number[self.gold_question[kept]][order],
+            gold_grade=self.gold_grade[kept][order],
+            views={},
+        )
+        return few, None if findable is None else findable[kept][order], like.ravel()
+
     def within_tokens(self, budget: int) -> Ints:
         """How many leading slots of each pair fit whole into a budget of tokens."""
         if self.tokens is None:

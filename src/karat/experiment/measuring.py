@@ -205,14 +205,15 @@ def reachable(
     if judged is None or not columns:
         return {}
     ranking = [scores.measures[i] for i in columns]
-    perfect = judged.perfect(max((m.k or 0 for m in ranking), default=0), findable)
-    best = compute(ranking, ["perfect"], judged.questions, judged=perfect, no_gold_is_zero=dialect.no_gold_is_zero)
+    few, findable, like = judged.alike(findable)
+    perfect = few.perfect(max((m.k or 0 for m in ranking), default=0), findable)
+    best = compute(ranking, ["perfect"], few.questions, judged=perfect, no_gold_is_zero=dialect.no_gold_is_zero)
     ceilings = {}
     for place, i in enumerate(columns):
-        known = best.status[0, :, place] == 0
+        known = best.status[0, like, place] == 0
         reached = np.where(scores.status[:, :, i] == 0, scores.values[:, :, i], -np.inf).max(axis=0)
         if known.any():
-            ceilings[ranking[place].name] = float(np.maximum(best.values[0, known, place], reached[known]).mean())
+            ceilings[ranking[place].name] = float(np.maximum(best.values[0, like, place][known], reached[known]).mean())
     return ceilings
 
 

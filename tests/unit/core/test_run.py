@@ -68,6 +68,7 @@ def full_run() -> Run:
         unasked={"c": "no reference"},
         source="file",
         unique=True,
+        complete=True,
         texts={"a": "what?"},
         settings={"alpha": 0.3},
     )
