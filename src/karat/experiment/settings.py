@@ -48,7 +48,7 @@ class MatchSettings:
         _check_among("repeats", self.repeats, (None, "once", "collapse", "count"))
         _check_among("ties", self.ties, ("float32", "double"))
         _check_among("pages", self.pages, ("physical", "printed"))
-        for name, least in (("rel", 1), ("page_offset", None), ("collection", 1)):
+        for name, least in (("rel", None), ("page_offset", None), ("collection", 1)):
             value = getattr(self, name)
             if value is not None and (type(value) is not int or (least is not None and value < least)):
                 raise UsageError(
