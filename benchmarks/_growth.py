@@ -29,8 +29,8 @@ class Cost:
         return f"{self.seconds:10.2f} s  {self.megabytes:8,.0f} MB"
 
 
-def cost_of(command: Sequence[str], folder: Path) -> Cost:
-    """Run a command in a folder; its standard output and what it says are shown where it fails."""
+def cost_of(command: Sequence[str], folder: Path, codes: Sequence[int] = (0,)) -> Cost:
+    """Run a command in a folder; what it says is shown where it ends with another code than these."""
     with (folder / "output.log").open("wb") as log:
         process = subprocess.Popen(command, cwd=folder, stdout=log, stderr=log, stdin=subprocess.DEVNULL)
         peak, ended = [0.0], threading.Event()
@@ -40,7 +40,7 @@ def cost_of(command: Sequence[str], folder: Path) -> Cost:
         process.returncode = os.waitstatus_to_exitcode(status)
         ended.set()
         watch.join()
-    if process.returncode:
+    if process.returncode not in codes:
         said = (folder / "output.log").read_text("utf-8", "replace")[-2000:]
         raise SystemExit(f"{' '.join(command)} ended with {process.returncode}:\n{said}")
     return Cost(usage.ru_utime + usage.ru_stime, max(peak[0], usage.ru_maxrss / 1024))
