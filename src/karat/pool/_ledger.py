@@ -11,7 +11,8 @@ import os
 import re
 import secrets
 import shutil
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator, Mapping
+from itertools import count
 from math import inf
 from pathlib import Path
 from typing import Any
@@ -21,7 +22,7 @@ from karat.io.filetable import fault, file_table, is_file_table
 from karat.pool._task import Shard, Stage, Task
 
 CARD = "shard.json"
-NAME = re.compile(r"[0-9a-f]{24}")
+NAME = re.compile(r"[0-9a-f]{24}(-\d+)?")
 _PART = ".part-"
 
 
@@ -32,32 +33,37 @@ class Ledger:
         self.folder = folder
 
     def find(self, task: Task, shard: Shard) -> Shard | None:
-        """What came of a shard, if it is there and every byte of it is as it was written."""
-        place = self.folder / _name(task, shard)
-        card = shard_card(place)
-        if card is None or fault(place, card["files"], most=inf) is not None:
-            return None
-        return Shard(path=place, rows=card["rows"], digest=digest(card), name=shard.name)
+        """What came of a shard, if it is there and every byte of it is as it was written; the latest where it varied."""
+        output = None
+        for place in self._places(task, shard):
+            if not place.exists():
+                return output
+            card = shard_card(place)
+            if card is not None and _is_whole(place, card):
+                output = Shard(path=place, rows=card["rows"], digest=digest(card), name=shard.name)
+        return output
 
     def write(self, task: Task, stage: Stage, shard: Shard) -> Shard:
-        """Do it, and keep what came of it. What stands there already was damaged, or is the same."""
-        place = self.folder / _name(task, shard)
+        """Do it, and keep what came of it beside what came of it before, which somebody may still read.
+
+        Where that was the same it stays, and where it was damaged it is replaced.
+        """
         part = self.folder / f"{_PART}{secrets.token_hex(4)}"
         part.mkdir(parents=True)
         try:
             rows = stage.run(shard, part)
             card = {"rows": rows, "files": file_table(part)}
             (part / CARD).write_text(json.dumps(card, indent=1, ensure_ascii=False) + "\n", "utf-8")
-            try:
-                os.rename(part, place)
-            except OSError:
-                if not place.exists():
-                    raise
-                shutil.rmtree(place)
-                os.rename(part, place)
+            for place in self._places(task, shard):
+                if _moved(part, place, card):
+                    return Shard(path=place, rows=rows, digest=digest(card), name=shard.name)
         finally:
             shutil.rmtree(part, ignore_errors=True)
-        return Shard(path=place, rows=rows, digest=digest(card), name=shard.name)
+        raise AssertionError("places end never")
+
+    def _places(self, task: Task, shard: Shard) -> Iterator[Path]:
+        name = digest({"task": task.digest, "shard": shard.digest})[:24]
+        return (self.folder / (name if number == 1 else f"{name}-{number}") for number in count(1))
 
     def forget_all_but(self, shards: Iterable[Shard] = ()) -> None:
         """Remove whatever else is there."""
@@ -82,5 +88,16 @@ def shard_card(folder: Path) -> dict[str, Any] | None:
     return card if is_card else None
 
 
-def _name(task: Task, shard: Shard) -> str:
-    return digest({"task": task.digest, "shard": shard.digest})[:24]
+def _is_whole(place: Path, card: Mapping[str, Any]) -> bool:
+    return fault(place, card["files"], most=inf) is None
+
+
+def _moved(part: Path, place: Path, card: Mapping[str, Any]) -> bool:
+    """Whether a folder now stands at a place: it was moved there, or the same stood there before."""
+    if place.exists():
+        standing = shard_card(place)
+        if standing is not None and _is_whole(place, standing):
+            return standing == card
+        shutil.rmtree(place)
+    os.rename(part, place)
+    return True

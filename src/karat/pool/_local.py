@@ -7,7 +7,7 @@ import queue
 import threading
 import time
 import traceback
-from collections.abc import Iterator, Sequence
+from collections.abc import Container, Iterator, Sequence
 from dataclasses import asdict
 from pathlib import Path
 from typing import Any
@@ -37,15 +37,22 @@ class LocalPool:
         self.jobs = jobs or processors()
 
     def map(
-        self, task: Task, shards: Sequence[Shard], ledger: Ledger, progress: Progress
+        self,
+        task: Task,
+        shards: Sequence[Shard],
+        ledger: Ledger,
+        progress: Progress,
+        *,
+        anew: Container[str] = (),
     ) -> Iterator[tuple[Shard, Shard]]:
-        """Each shard with what came of it, in any order; what the ledger holds is not done again.
+        """Each shard with what came of it, in any order.
 
+        What the ledger holds is not done again, but for the shards of the digests `anew`.
         A process that dies, by the system for want of memory, say, is replaced and its shard tried once more.
         """
         todo = []
         for shard in shards:
-            output = ledger.find(task, shard)
+            output = ledger.find(task, shard) if shard.digest not in anew else None
             if output is None:
                 todo.append(shard)
             else:

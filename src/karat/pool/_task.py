@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Container, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
 from importlib import import_module
@@ -68,7 +68,16 @@ class Pool(Protocol):
     """Who does the work."""
 
     def map(
-        self, task: Task, shards: Sequence[Shard], ledger: Ledger, progress: Progress
+        self,
+        task: Task,
+        shards: Sequence[Shard],
+        ledger: Ledger,
+        progress: Progress,
+        *,
+        anew: Container[str] = (),
     ) -> Iterator[tuple[Shard, Shard]]:
-        """Each shard with what came of it, in any order; what the ledger holds is not done again."""
+        """Each shard with what came of it, in any order and at least once.
+
+        What the ledger holds is not done again, but for the shards of the digests `anew`.
+        """
         ...

@@ -51,6 +51,18 @@ def test_each_shard_is_done_once_and_what_is_done_is_not_done_again(tmp_path, jo
     assert [output.digest == digests[source.path.name] for source, output in again].count(False) == 1
 
 
+def test_what_is_done_anew_stands_beside_what_it_was_unless_it_is_the_same(tmp_path):
+    ledger, one = Ledger(tmp_path / "ledger"), shard(tmp_path, "one")
+    pool, quiet = LocalPool(1), lambda *step: None
+    ((_, first),) = pool.map(TASK, [one], ledger, quiet)
+    ((_, same),) = pool.map(TASK, [one], ledger, quiet, anew={one.digest})
+    one.path.write_text("other")  # under the same digest
+    ((_, other),) = pool.map(TASK, [one], ledger, quiet, anew={one.digest})
+    assert (same, len(log(tmp_path))) == (first, 3)
+    assert [(o.path / "deep" / "text").read_text() for o in (first, other)] == ["> ONE", "> OTHER"]
+    assert ledger.find(TASK, one) == other
+
+
 def test_one_shard_needs_no_process(tmp_path):
     run(tmp_path, {"a": "one"}, jobs=2)
     assert log(tmp_path) == [["a", str(os.getpid())]]
