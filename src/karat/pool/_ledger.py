@@ -22,7 +22,7 @@ from karat.io.filetable import fault, file_table, is_file_table
 from karat.pool._task import Shard, Stage, Task
 
 CARD = "shard.json"
-NAME = re.compile(r"[0-9a-f]{24}(-\d+)?")
+_NAME = re.compile(r"[0-9a-f]{24}(-\d+)?")
 _PART = ".part-"
 
 
@@ -33,7 +33,7 @@ class Ledger:
         self.folder = folder
 
     def find(self, task: Task, shard: Shard) -> Shard | None:
-        """What came of a shard, if it is there and every byte of it is as it was written; the latest where it varied."""
+        """What came of a shard, the last time, if it is there and every byte is as it was written."""
         output = None
         for place in self._places(task, shard):
             if not place.exists():
@@ -76,6 +76,11 @@ class Ledger:
         """Remove what a process that was killed left half done."""
         for path in self.folder.glob(f"{_PART}*"):
             shutil.rmtree(path, ignore_errors=True)
+
+
+def is_shard_name(name: Any) -> bool:
+    """Whether a folder of a ledger may be called so."""
+    return isinstance(name, str) and _NAME.fullmatch(name) is not None
 
 
 def shard_card(folder: Path) -> dict[str, Any] | None:
