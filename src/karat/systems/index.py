@@ -197,7 +197,7 @@ def index(
         if "dense" in wanted:
             wanted["dense"].setdefault("embedder", default_embedder(language).plain())
         built, failures = _build(wanted, [searched(one, titles) for one in chunks], _earlier(target), draft, say)
-        problems = [*reading.problems, *notes, *_boilerplate(chunks), *failures]
+        problems = [*reading.problems, *notes.problems, *_boilerplate(chunks), *failures]
         draft.about.update(
             karat=_version(),
             settings={"chunk": chunking.text, "titles": titles, "engines": built},
