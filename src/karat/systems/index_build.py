@@ -76,7 +76,7 @@ def build(settings: IndexSettings, draft: IndexDraft, earlier: Index | None, poo
     draft.is_long = len(plan.pieces) > 1
     shards = _Reading(settings, draft, pool, progress).shards(plan)
     folders = [one.shard.path for one in shards]
-    facts = reduce(add, (one.facts for one in shards))
+    facts = reduce(add, (one.facts for one in shards), PieceFacts())
     files = plan.conclude(facts.parts)
     language = commonest(summed_languages(folders, "texts"))
     if "dense" in settings.engines:
@@ -166,7 +166,7 @@ class _Reading:
         return self._replaced(shards, self._again(shards))
 
     def _again(self, shards: Sequence[_ChunkShard]) -> dict[int, CorpusPiece]:
-        if len(shards) == 1:
+        if len(shards) < 2:
             return {}
         pieces, facts, folders = zip(*((one.piece, one.facts, one.shard.path) for one in shards), strict=True)
         return pieces_again(pieces, facts, folders)

@@ -36,7 +36,7 @@ def small(monkeypatch):
 @pytest.fixture
 def corpus(tmp_path):
     path = tmp_path / "docs.jsonl"
-    path.write_text(lines(range(120)))
+    path.write_text(lines(range(240)))
     return path
 
 
@@ -83,7 +83,8 @@ def test_many_shards_are_searched_as_one(tmp_path, corpus, monkeypatch):
         np.testing.assert_array_equal(mine, its)
     for mine, its in zip(rankings(many, "dense"), rankings(one, "dense"), strict=True):
         np.testing.assert_allclose(mine, its, atol=1e-6)
-    assert Index.open(tmp_path / "many", verify=True).search("item77").chunks[0].text.endswith("item77")
+    opened = Index.open(tmp_path / "many", verify=True)
+    assert opened.chunks[rankings(opened, "bm25", ["item77"])[1][0]].text.endswith("item77")
 
 
 @pytest.mark.usefixtures("small")
@@ -107,17 +108,17 @@ def test_an_identical_build_does_nothing(tmp_path, corpus, monkeypatch):
 def test_what_changes_in_one_place_rebuilds_only_its_shards(tmp_path, corpus, monkeypatch, change):
     first = karat.index(corpus, tmp_path / "i", jobs=1, engines="bm25")
     pieces = len(first.about["shards"]["chunks"])
-    numbers = list(range(120))
+    numbers = list(range(240))
     new = {
-        "append": [*numbers, 120, 121],
-        "insert": [*numbers[:60], 120, *numbers[60:]],
-        "change": [*numbers[:60], 160, *numbers[61:]],
+        "append": [*numbers, 240, 241],
+        "insert": [*numbers[:60], 240, *numbers[60:]],
+        "change": [*numbers[:60], 250, *numbers[61:]],
         "remove": [*numbers[:60], *numbers[61:]],
     }[change]
     corpus.write_text(lines(new))
     done = counted(monkeypatch)
     again = karat.index(corpus, tmp_path / "i", jobs=1, engines="bm25")
-    assert 1 <= len(done["read"]) <= 3 < pieces - 1
+    assert 1 <= len(done["read"]) <= pieces - 4
     assert len(done["build"]) <= len(done["read"])
     fresh = karat.index(corpus, tmp_path / "fresh", jobs=1, engines="bm25")
     assert (list(again.chunks), list(again.docs)) == (list(fresh.chunks), list(fresh.docs))
