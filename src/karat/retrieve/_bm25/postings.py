@@ -12,6 +12,7 @@ from karat.core.errors import UsageError
 from karat.retrieve._bm25.counts import TermCounts
 from karat.retrieve._bm25.lexicon import Lexicon
 from karat.retrieve._bm25.variants import Formula
+from karat.retrieve._engine import places_in
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -78,11 +79,7 @@ class PostingShard:
 
     def terms(self, terms: Ints) -> Ints:
         """What its postings call terms of the collection, -1 where it has none. IndexError where they are damaged."""
-        local = terms
-        if self.numbers is not None:
-            local = np.searchsorted(self.numbers, terms)
-            held = self.numbers.take(local, mode="clip") == terms if len(self.numbers) else np.zeros(len(terms), bool)
-            local = np.where(held, local, -1)
+        local = terms if self.numbers is None else places_in(self.numbers, terms)
         self.postings.check(local[local >= 0])
         return local
 
@@ -95,8 +92,8 @@ class PostingShard:
         """What its postings call a row of the collection; None where it is in another shard."""
         if self.order is None:
             return row
-        place = int(np.searchsorted(self.order, row))
-        return place if place < len(self.order) and self.order[place] == row else None
+        place = int(places_in(self.order, np.array([row]))[0])
+        return place if place >= 0 else None
 
 
 @dataclass(frozen=True, kw_only=True)
