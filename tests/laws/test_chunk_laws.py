@@ -182,9 +182,9 @@ def test_tables_come_back_as_they_were(chunks, docs):
         save_docs(docs, folder)
         loaded, others = load_chunks(folder), load_docs(folder)
         assert list(loaded) == chunks
-        assert loaded.ids == [chunk.id for chunk in chunks]
+        assert list(loaded.ids) == [chunk.id for chunk in chunks]
         assert list(others) == docs
-        assert others.ids == [doc.id for doc in docs]
+        assert list(others.ids) == [doc.id for doc in docs]
 
 
 @pytest.mark.parametrize("setting", ["tokens", "sentences", "section", "page"])

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import KW_ONLY, dataclass, field
 from functools import cached_property
-from typing import overload
+from typing import Any, overload
 
 
 @dataclass(frozen=True, slots=True)
@@ -121,14 +121,18 @@ class Chunks(Sequence[Chunk]):
         return len(self._chunks)
 
     @cached_property
-    def ids(self) -> list[str]:
+    def ids(self) -> Sequence[str]:
         """The id of each row."""
-        return [chunk.id for chunk in self]
+        return self.column("id")
 
     @cached_property
-    def texts(self) -> list[str]:
-        """The text of each row."""
-        return [chunk.text for chunk in self]
+    def texts(self) -> Sequence[str]:
+        """The text of each row; those of an index are read when they are asked for."""
+        return self.column("text")
+
+    def column(self, field: str) -> list[Any]:
+        """What a field (doc, title, url, pages, labels, span ...) of each row holds."""
+        return [getattr(chunk, field) for chunk in self]
 
     @cached_property
     def row_of(self) -> Mapping[str, int]:

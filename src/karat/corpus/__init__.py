@@ -7,21 +7,30 @@ from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     from karat.corpus._chunk import CHUNKERS, Chunked, Chunker, Chunking, Piece, Way, chunk_docs
+    from karat.corpus._facts import PieceFacts, pieces_again
     from karat.corpus._file import File, Progress, ReadError
-    from karat.corpus._read import CorpusReading, ReadFile, read
+    from karat.corpus._parts import FilePart, ReadFile
+    from karat.corpus._plan import PIECE_BYTES, CorpusPiece, CorpusPlan, plan_corpus
+    from karat.corpus._read import CorpusReading, PieceReading, read, read_piece
     from karat.corpus._reader import READERS, Reader
     from karat.corpus.tables import Docs, load_chunks, load_docs, save_chunks, save_docs
 
 __all__ = [
     "CHUNKERS",
+    "PIECE_BYTES",
     "READERS",
     "Chunked",
     "Chunker",
     "Chunking",
+    "CorpusPiece",
+    "CorpusPlan",
     "CorpusReading",
     "Docs",
     "File",
+    "FilePart",
     "Piece",
+    "PieceFacts",
+    "PieceReading",
     "Progress",
     "ReadError",
     "ReadFile",
@@ -30,7 +39,10 @@ __all__ = [
     "chunk_docs",
     "load_chunks",
     "load_docs",
+    "pieces_again",
+    "plan_corpus",
     "read",
+    "read_piece",
     "save_chunks",
     "save_docs",
 ]
@@ -46,14 +58,23 @@ _HOME = {
     "READERS": "_reader",
     "ReadError": "_file",
     "Reader": "_reader",
+    "CorpusPiece": "_plan",
+    "CorpusPlan": "_plan",
     "CorpusReading": "_read",
-    "ReadFile": "_read",
+    "FilePart": "_parts",
+    "PIECE_BYTES": "_plan",
+    "PieceFacts": "_facts",
+    "PieceReading": "_read",
+    "ReadFile": "_parts",
     "Way": "_chunk",
     "Chunker": "_chunk",
     "chunk_docs": "_chunk",
     "load_chunks": "tables",
     "load_docs": "tables",
+    "pieces_again": "_facts",
+    "plan_corpus": "_plan",
     "read": "_read",
+    "read_piece": "_read",
     "save_chunks": "tables",
     "save_docs": "tables",
 }

@@ -8,7 +8,7 @@ chunk so be called what some document is called, all chunks of its document get 
 from __future__ import annotations
 
 from bisect import bisect_left, bisect_right
-from collections.abc import Callable, Iterable, Iterator, Sequence, Sized
+from collections.abc import Callable, Collection, Iterable, Iterator, Sequence, Sized
 from dataclasses import dataclass, replace
 from itertools import islice
 from typing import Any, NamedTuple
@@ -120,26 +120,67 @@ def _is_count(value: object) -> bool:
     return isinstance(value, int) and not isinstance(value, bool)
 
 
+@dataclass(frozen=True, kw_only=True)
+class ChunkNotes:
+    """What should be known about how documents were chunked. Those of pieces of a corpus are added up."""
+
+    empty: tuple[Problem, ...] = ()
+    """Documents without text."""
+    substituted: tuple[int, str, str] | None = None
+    """How many documents were chunked otherwise than asked for, and the first of them with the reason."""
+    renamed: tuple[Problem, ...] = ()
+    """Documents whose chunks have more digits than usual, by their ids."""
+
+    def __add__(self, other: ChunkNotes) -> ChunkNotes:
+        both = [notes.substituted for notes in (self, other) if notes.substituted is not None]
+        first = min(((id_, reason) for _, id_, reason in both), default=None)
+        return ChunkNotes(
+            empty=self.empty + other.empty,
+            substituted=None if first is None else (sum(count for count, *_ in both), *first),
+            renamed=tuple(sorted((*self.renamed, *other.renamed), key=lambda problem: problem.place)),
+        )
+
+    @property
+    def problems(self) -> tuple[Problem, ...]:
+        """Them as problems, none of which keeps a document from being searched but that it is empty."""
+        return (*self.empty, *self._substitution(), *self.renamed)
+
+    def _substitution(self) -> Iterator[Problem]:
+        """One note for all documents that were chunked otherwise than asked for."""
+        if self.substituted is not None:
+            count, first, reason = self.substituted
+            if count > 1:
+                reason = f"{reason} So it is with {count - 1:,} other document{'s' if count > 2 else ''}."
+            yield Problem(first, "otherwise", reason, fatal=False)
+
+
 class Chunked(NamedTuple):
     """The chunks of a corpus, and what should be known about how documents were chunked."""
 
     chunks: Chunks
-    problems: tuple[Problem, ...]
+    notes: ChunkNotes
 
 
-def chunk_docs(docs: Iterable[Doc], chunking: Chunking | None = None, progress: Progress = no_progress) -> Chunked:
+def chunk_docs(
+    docs: Iterable[Doc],
+    chunking: Chunking | None = None,
+    progress: Progress = no_progress,
+    *,
+    names: Collection[str] = (),
+) -> Chunked:
     """The chunks of documents, in the order of their ids.
 
     The text of a chunk is exactly that of its span, without white space around it; every other character of a
     document is in a chunk. The same documents and setting give the same chunks, in whatever order they come. Two
     documents of one id are an InputError. `progress` is told of 0 documents in all where nobody knows how many.
+    `names` are ids of documents elsewhere in the corpus, which no chunk may have.
     """
     chunking = chunking or Chunking()
     chunker = CHUNKERS.get(chunking.by)
     total = len(docs) if isinstance(docs, Sized) else 0
     by_doc: dict[str, list[Chunk]] = {}
     numbered: set[str] = set()  # documents whose chunks have numbers
-    problems: list[Problem] = []
+    empty: list[Problem] = []
     substituted: list[tuple[str, str]] = []
     remaining = iter(docs)
     while batch := list(islice(remaining, _BATCH)):
@@ -152,7 +193,7 @@ def chunk_docs(docs: Iterable[Doc], chunking: Chunking | None = None, progress: 
                     "two documents have this id", place=doc.id, remedy="Give each document an id of its own."
                 )
             if not pieces:
-                problems.append(Problem(doc.id, "empty", "has no text, so there is no chunk of it."))
+                empty.append(Problem(doc.id, "empty", "has no text, so there is no chunk of it."))
             if doc.part_of is None and (reason := chunker.instead_of(doc)):
                 substituted.append((doc.id, reason))
             if doc.part_of is None and not chunker.keeps_id:
@@ -160,10 +201,13 @@ def chunk_docs(docs: Iterable[Doc], chunking: Chunking | None = None, progress: 
             ids = _ids(doc.id, len(pieces)) if doc.id in numbered else [doc.id] * len(pieces)
             by_doc[doc.id] = list(_chunks(doc, ids, pieces, counted))
         progress("chunking", len(by_doc), total)
-    if substituted:
-        problems.append(_substitution(substituted))
-    problems += _renumber(by_doc, numbered)
-    return Chunked(Chunks.ordered([chunk for chunks in by_doc.values() for chunk in chunks]), tuple(problems))
+    notes = ChunkNotes(
+        empty=tuple(empty),
+        substituted=(len(substituted), *min(substituted)) if substituted else None,
+        renamed=tuple(_renumber(by_doc, numbered, names)),
+    )
+    chunks = Chunks.ordered([chunk for chunks in by_doc.values() for chunk in chunks])
+    return Chunked(chunks, notes)
 
 
 def _pieces(doc: Doc, chunker: Chunker, chunking: Chunking) -> list[Piece]:
@@ -245,24 +289,22 @@ def _ids(doc: str, count: int, more: int = 0) -> list[str]:
     return [f"{doc}#{number:0{digits}d}" for number in range(1, count + 1)]
 
 
-def _renumber(by_doc: dict[str, list[Chunk]], numbered: set[str]) -> Iterator[Problem]:
+def numbered_as(doc: str) -> str | None:
+    """The document of which a chunk may be called what this document is called."""
+    head, _, tail = doc.rpartition("#")
+    return head if tail.isdecimal() else None
+
+
+def _renumber(by_doc: dict[str, list[Chunk]], numbered: set[str], names: Collection[str]) -> Iterator[Problem]:
     """Give more digits to chunks that are called what a document is called."""
-    heads = {head for doc in by_doc for head, _, tail in [doc.rpartition("#")] if tail.isdecimal() and head in numbered}
+    taken = by_doc.keys() | set(names) if names else by_doc.keys()
+    heads = {head for doc in taken if (head := numbered_as(doc)) in numbered}
     for doc in sorted(heads):
         more, chunks = 0, by_doc[doc]
-        while taken := [id_ for id_ in _ids(doc, len(chunks), more) if id_ in by_doc]:
-            clash, more = taken[0], more + 1
+        while clashing := [id_ for id_ in _ids(doc, len(chunks), more) if id_ in taken]:
+            clash, more = clashing[0], more + 1
         if more:
             ids = _ids(doc, len(chunks), more)
             by_doc[doc] = [replace(chunk, id=id_) for chunk, id_ in zip(chunks, ids, strict=True)]
             reason = f"its chunks have ids like {ids[0]}, because another document is called {clash}."
             yield Problem(doc, "renamed", reason, fatal=False)
-
-
-def _substitution(documents: Sequence[tuple[str, str]]) -> Problem:
-    """One note for all documents that were chunked otherwise than asked for."""
-    first, reason = min(documents)
-    rest = len(documents) - 1
-    if rest:
-        reason = f"{reason} So it is with {rest:,} other document{'s' if rest > 1 else ''}."
-    return Problem(first, "otherwise", reason, fatal=False)

@@ -6,14 +6,15 @@ import os
 from collections import Counter
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
-from dataclasses import dataclass, field
+from dataclasses import asdict, dataclass, field
 from functools import cached_property
 from pathlib import Path
+from typing import Any
 
 from karat.core.docs import Problem
 from karat.io.decoding import cleaned, decode, printable
 from karat.io.limits import LINE_LIMIT, ReadLimits
-from karat.io.opening import HEAD, FileRefusedError, first_bytes, is_gzip, pieces, read_whole, refusing
+from karat.io.opening import HEAD, FileRefusedError, first_bytes, is_gzip, pieces, range_pieces, read_whole, refusing
 
 Progress = Callable[[str, int, int], None]
 """What is being done, how much of it is done, and how much there is."""
@@ -37,12 +38,21 @@ class ReadError(Exception):
         self.kind, self.reason, self.remedy, self.fatal = kind, reason, remedy, fatal
 
 
+@dataclass(frozen=True)
+class Lines:
+    """A range of the lines of a file: bytes `start` to `end`, the first of them in row `row`."""
+
+    start: int
+    end: int
+    row: int
+
+
 @dataclass
 class File:
-    """A regular file to be read, and the problems met in it.
+    """A regular file to be read, and what is met in it.
 
     `id` is the document's id when the file is one document; `place` names the file in messages. gzip is unpacked,
-    told by its first bytes.
+    told by its first bytes. Of a large file of lines a range may be read alone.
     """
 
     path: Path
@@ -55,6 +65,34 @@ class File:
     problems: list[Problem] = field(default_factory=list)
     fields: set[str] = field(default_factory=set)  # what its records call their fields, where columns are named
     rows: Counter[str] = field(default_factory=Counter)  # records with a problem of each kind
+    part: Lines | None = None
+    unit: str = "line"  # what its records are called
+    textless: list[tuple[int, list[str]]] = field(default_factory=list)  # the first records without a text: row, fields
+    textless_count: int = 0
+    page_counts: dict[str, Any] = field(default_factory=dict)  # as PageReader counts them
+    by_row: bool = False  # whether an id is made of a row's number
+
+    def notes(self) -> dict[str, Any]:
+        """What was met in it, in plain values."""
+        return {
+            "problems": [asdict(problem) for problem in self.problems],
+            "rows": dict(self.rows),
+            "fields": sorted(self.fields),
+            "unit": self.unit,
+            "textless": self.textless,
+            "textless_count": self.textless_count,
+            "page_counts": self.page_counts,
+            "by_row": self.by_row,
+        }
+
+    def take_notes(self, notes: Mapping[str, Any]) -> None:
+        """What was met in it by another process."""
+        self.problems += [Problem(**problem) for problem in notes["problems"]]
+        self.rows.update(notes["rows"])
+        self.fields.update(notes["fields"])
+        self.textless += [(row, names) for row, names in notes["textless"]]
+        self.textless_count += notes["textless_count"]
+        self.unit, self.page_counts, self.by_row = notes["unit"], notes["page_counts"], notes["by_row"]
 
     def problem(self, kind: str, reason: str, remedy: str = "", *, fatal: bool = False) -> None:
         """Something to know about this file, which is read all the same."""
@@ -122,7 +160,7 @@ class File:
 
     def lines(self) -> Iterator[tuple[int, bytes]]:
         """Lines with their numbers from 1, without their ends; one over LINE_LIMIT is named and left out."""
-        row, held, size = 0, [b""], 0
+        row, held, size = self.part.row - 1 if self.part else 0, [b""], 0
         for piece in self._pieces():
             first, *rest = piece.split(b"\n")
             size += len(first)
@@ -146,7 +184,8 @@ class File:
 
     def _pieces(self) -> Iterator[bytes]:
         with as_read_errors():
-            yield from pieces(self.path)
+            part = self.part
+            yield from pieces(self.path) if part is None else range_pieces(self.path, part.start, part.end)
 
 
 @contextmanager

@@ -22,7 +22,7 @@ from dataclasses import asdict
 from pathlib import Path
 from typing import IO, Any
 
-from karat.core.docs import Doc, Problem
+from karat.core.docs import Doc
 from karat.core.errors import KaratError
 from karat.corpus._file import File, ReadError
 from karat.corpus._json_rows import doc_fields, doc_of
@@ -106,9 +106,7 @@ class ReaderProcess:
                     docs.append(doc_of(reply["doc"]))
         except EOFError:
             return [], self._why_ended(file)
-        file.problems += [Problem(**problem) for problem in reply["problems"]]
-        file.rows.update(reply["rows"])
-        file.fields.update(reply["fields"])
+        file.take_notes(reply["notes"])
         if reply["spent"]:
             self._end()
         return docs, reply["fault"] and ReadError(**reply["fault"])
@@ -224,9 +222,7 @@ def serve() -> None:
                 reply(doc=doc_fields(doc))
             reply(
                 fault=None if fault is None else vars(fault),
-                problems=[asdict(problem) for problem in file.problems],
-                rows=file.rows,
-                fields=sorted(file.fields),
+                notes=file.notes(),
                 spent=spent,
             )
 

@@ -8,7 +8,7 @@ from typing import Any
 
 from karat.core.docs import Doc, Page
 from karat.core.errors import UsageError, did_you_mean
-from karat.corpus._file import File, ReadError
+from karat.corpus._file import ROWS_NAMED, File, ReadError
 from karat.io.cells import CellError, is_missing
 from karat.io.decoding import cleaned
 from karat.io.fields import DOCUMENT, FieldReader, field_name, with_metadata
@@ -33,10 +33,11 @@ def refuse_unused_map(columns: Mapping[str, str], fields: Iterable[str]) -> None
 
 
 def docs_of(file: File, rows: Iterable[Row], unit: str = "line") -> Iterator[Doc]:
-    """A document of each row that has a text; the others are named."""
+    """A document of each row that has a text; the others are named, those without a text once the file is read."""
     reader = _DocReader(file)
     docs: list[Doc] = []
     textless: list[tuple[int, list[str]]] = []
+    count = 0
     fault: ReadError | None = None
     try:
         for row, value in rows:
@@ -53,20 +54,32 @@ def docs_of(file: File, rows: Iterable[Row], unit: str = "line") -> Iterator[Doc
             elif "text" in fields:
                 file.row_problem(row, "empty", f"the {unit} has an empty text.", "Fill it, or leave the record out.")
             else:
-                textless.append((row, list(record)))
+                count += 1
+                if count <= ROWS_NAMED:
+                    textless.append((row, list(record)))
     except ReadError as stop:  # what came before it is kept
         fault = stop
-    if textless and not docs and fault is None:
-        seen = ", ".join(dict.fromkeys(name for _, names in textless[:20] for name in names)) or "none"
-        raise ReadError("unsupported", f"no {unit} has a text. Fields: {cleaned(seen)[:200]}.", _MAP_REMEDY)
-    for row, names in textless:
-        seen = cleaned(", ".join(names))[:120] or "none"
-        file.row_problem(row, "textless", f"the {unit} has no text. Fields: {seen}.", _MAP_REMEDY)
-    for note in reader.pages.notes():
-        file.problem("pages", f"{note}.")
+    file.unit, file.textless, file.textless_count, file.page_counts = unit, textless, count, reader.pages.counts
     yield from docs
     if fault is not None:
         raise fault
+
+
+def note_textless(file: File, *, has_docs: bool, fault: ReadError | None) -> ReadError | None:
+    """Name the records without a text; where no record of the file has one, the fault of the whole file instead."""
+    if file.textless and not has_docs and fault is None:
+        seen = ", ".join(dict.fromkeys(name for _, names in file.textless for name in names)) or "none"
+        return ReadError("unsupported", f"no {file.unit} has a text. Fields: {cleaned(seen)[:200]}.", _MAP_REMEDY)
+    for row, names in file.textless:
+        seen = cleaned(", ".join(names))[:120] or "none"
+        file.row_problem(row, "textless", f"the {file.unit} has no text. Fields: {seen}.", _MAP_REMEDY)
+    if file.textless:
+        file.rows["textless"] = file.textless_count
+    pages = PageReader()
+    pages.add(file.page_counts)
+    for note in pages.notes():
+        file.problem("pages", f"{note}.")
+    return fault
 
 
 def _text(fields: Mapping[str, Any]) -> str:
@@ -99,17 +112,22 @@ class _DocReader:
         names = ("id", "chunk", "doc", "title", "url", "source")
         own, chunk, of, title, url, source = (_text_of(fields.get(name)) for name in names)
         page = self._page(fields, text, from_0=from_0)
-        id_, part_of = own or of or url or f"{self.file.id}:{row}", None
+        id_, part_of = own or of or url or self._by_row(row), None
         if own is not None and of is not None and own != of:
             part_of = of  # a piece of a document under an id of its own
         elif own is None and chunk is not None:
             id_, part_of = chunk, of or url or source or self.file.id
         elif own is None and (of or source) and (page is not None or "page_content" in record):
-            id_, part_of = f"{self.file.id}:{row}", of or source
+            id_, part_of = self._by_row(row), of or source
         meta = {name: shown for name, value in record.items() if name not in self._held and (shown := _scalar(value))}
         return Doc(
             id_, text, title, url=url, pages=() if page is None else (page,), sections=(), part_of=part_of, meta=meta
         )
+
+    def _by_row(self, row: int) -> str:
+        """An id for a record that has none."""
+        self.file.by_row = True
+        return f"{self.file.id}:{row}"
 
     def _page(self, fields: Mapping[str, Any], text: str, *, from_0: bool) -> Page | None:
         """The page a record is from, if it has a number."""

@@ -1,7 +1,8 @@
 """Chunks and documents on disk: `chunks.jsonl` and `docs.jsonl`, each beside a table of where its lines begin.
 
 A line is one JSON object, for people and for any tool that reads JSONL; a field without a value is left out. It is
-parsed when it is asked for.
+parsed when it is asked for. Ids, and of chunks all but the texts, stand beside it in columns too, which are read
+without a look at the lines.
 """
 
 from __future__ import annotations
@@ -10,8 +11,11 @@ import json
 import mmap
 import os
 import re
+from bisect import bisect_left, bisect_right
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from functools import cached_property
+from itertools import chain
+from operator import attrgetter, lt
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Generic, TypeVar, overload
 
@@ -19,6 +23,7 @@ import numpy as np
 
 from karat.core.docs import Chunk, Chunks, Doc
 from karat.core.errors import InputError
+from karat.corpus._columns import TextColumn, ValueColumn, save_array
 from karat.corpus._json_rows import chunk_fields, chunk_of, doc_fields, doc_of
 from karat.io.arrays import mapped_array
 from karat.io.writing import replaced
@@ -26,58 +31,213 @@ from karat.io.writing import replaced
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
+    from karat.core.judged import Ints
+
 T = TypeVar("T", bound=Chunk | Doc)
 
 _REMEDY = "It was changed or cut short after karat wrote it: build the index again."
 _ID_FIRST = re.compile(rb'\{"id": "((?:[^"\\]|\\.)*+)"')
+_TUPLES = ("pages", "labels", "span")
+_COLUMNS = ("doc", "title", "url", *_TUPLES)  # fields of chunks that are kept as columns as well
 _NOT_AS_IT_IS = re.compile("[\x7f-\x9f\u2028\u2029\ud800-\udfff]")
 Folder = str | os.PathLike[str]
 
 
 def save_chunks(chunks: Iterable[Chunk], folder: Folder) -> None:
-    """Write `chunks.jsonl` and `chunks.offsets.npy`, in the order given."""
-    _write_rows(map(chunk_fields, chunks), Path(folder), "chunks")
+    """Write `chunks.jsonl` in the order given, `chunks.offsets.npy`, and where ids ascend the columns of `_COLUMNS`."""
+    home = Path(folder)
+    columns: dict[str, list[Any]] = {field: [] for field in _COLUMNS}
+    fields = [
+        (getter, columns[field].append) for field, getter in zip(_COLUMNS, map(attrgetter, _COLUMNS), strict=True)
+    ]
+
+    def rows() -> Iterator[Mapping[str, Any]]:
+        for chunk in chunks:
+            for value_of, add in fields:
+                add(value_of(chunk))
+            yield chunk_fields(chunk)
+
+    _write_rows(rows(), home, "chunks", ascending=True)
+    for field, values in columns.items():
+        ValueColumn.save(values, home, f"chunks.{field}", tuples=field in _TUPLES)
 
 
-def load_chunks(folder: Folder) -> Chunks:
-    """The chunks of a folder; each is read from disk when it is asked for."""
-    return _StoredChunks(StoredRows(Path(folder), "chunks", chunk_of))
+def load_chunks(folders: Folder | Sequence[Folder], orders: Sequence[Ints] | None = None) -> Chunks:
+    """The chunks of a folder, or of the folders of several shards; each is read from disk when it is asked for.
+
+    `orders` holds for each shard the row that each of its chunks has among all, ascending.
+    """
+    return _StoredChunks([StoredRows(home, "chunks", chunk_of) for home in _folders(folders)], orders)
 
 
 def save_docs(docs: Iterable[Doc], folder: Folder) -> None:
-    """Write `docs.jsonl` and `docs.offsets.npy`, in the order given."""
+    """Write `docs.jsonl`, `docs.offsets.npy` and the column of ids, in the order given."""
     _write_rows(map(doc_fields, docs), Path(folder), "docs")
 
 
-def load_docs(folder: Folder) -> Docs:
-    """The documents of a folder; each is read from disk when it is asked for."""
-    return Docs(Path(folder), "docs", doc_of)
+def load_docs(folders: Folder | Sequence[Folder]) -> Docs:
+    """The documents of a folder, or of several one after another; each is read from disk when it is asked for."""
+    return Docs([StoredRows(home, "docs", doc_of) for home in _folders(folders)])
+
+
+def _folders(folders: Folder | Sequence[Folder]) -> list[Path]:
+    return [Path(folder) for folder in ([folders] if isinstance(folders, str | os.PathLike) else folders)]
 
 
 class _StoredChunks(Chunks):
-    """Chunks read from disk row by row."""
+    """Chunks read from disk row by row, of one shard or of several."""
 
-    def __init__(self, rows: StoredRows[Chunk]) -> None:
-        super().__init__(rows)
-        self._rows = rows
+    def __init__(self, shards: Sequence[StoredRows[Chunk]], orders: Sequence[Ints] | None) -> None:
+        if orders is None and len(shards) != 1:
+            raise ValueError("several shards need the order of their rows")
+        self._shards = shards
+        self._orders = None if len(shards) == 1 else orders
+        self._rows: StoredRows[Chunk] | _Spread = shards[0] if self._orders is None else _Spread(shards, self._orders)
+        super().__init__(self._rows)
 
     @cached_property
-    def ids(self) -> list[str]:
-        return self._rows.ids
+    def ids(self) -> Sequence[str]:
+        return self._joined([list(shard.ids) for shard in self._shards])
+
+    @cached_property
+    def texts(self) -> Sequence[str]:
+        return StoredTexts(self._rows)
+
+    def column(self, field: str) -> list[Any]:
+        if field not in _COLUMNS or not all(shard.has_ids for shard in self._shards):
+            return super().column(field)
+        return self._joined([shard.column(field, tuples=field in _TUPLES) for shard in self._shards])
+
+    def _joined(self, parts: Sequence[list[Any]]) -> list[Any]:
+        """Values of the rows of each shard, in the order of all rows."""
+        if self._orders is None:
+            return parts[0]
+        values = np.empty(len(self), object)
+        for order, part in zip(self._orders, parts, strict=True):
+            column = np.empty(len(part), object)
+            column[:] = part
+            values[order] = column
+        return values.tolist()
+
+    @cached_property
+    def row_of(self) -> Mapping[str, int]:
+        if not all(shard.has_ids for shard in self._shards):
+            return {id_: row for row, id_ in enumerate(self.ids)}
+        return _RowsById(self._rows)
 
 
-def _write_rows(rows: Iterable[Mapping[str, Any]], folder: Path, name: str) -> None:
-    """`name.jsonl`, one object a line in UTF-8, and `name.offsets.npy`: where each line begins, and the end."""
+class _Spread(Sequence[Chunk]):
+    """The rows of several shards in the order of all."""
+
+    def __init__(self, shards: Sequence[StoredRows[Chunk]], orders: Sequence[Ints]) -> None:
+        self._shards = shards
+        size = sum(map(len, shards))
+        self._shard, self._local = np.full(size, -1, np.int32), np.empty(size, np.int32)
+        for number, (shard, order) in enumerate(zip(shards, orders, strict=True)):
+            if len(order) != len(shard) or (size and not (order[0] >= 0 if len(order) else True)):
+                raise ValueError("an order has a row for each row of its shard")
+            self._shard[order], self._local[order] = number, np.arange(len(shard), dtype=np.int32)
+        if (self._shard < 0).any():
+            raise ValueError("orders do not give each row to one shard")
+
+    def __len__(self) -> int:
+        return len(self._shard)
+
+    @overload
+    def __getitem__(self, row: int) -> Chunk: ...
+    @overload
+    def __getitem__(self, row: slice) -> list[Chunk]: ...
+    def __getitem__(self, row: int | slice) -> Chunk | list[Chunk]:
+        if isinstance(row, slice):
+            return [self[i] for i in range(*row.indices(len(self)))]
+        shard, local = self._place(row)
+        return shard[local]
+
+    def __iter__(self) -> Iterator[Chunk]:
+        return map(self.__getitem__, range(len(self)))
+
+    def text(self, row: int) -> str:
+        """The text of a row."""
+        shard, local = self._place(row)
+        return shard.text(local)
+
+    def key(self, row: int) -> bytes:
+        """The id of a row, in the form by which rows ascend."""
+        shard, local = self._place(row)
+        return shard.key(local)
+
+    def _place(self, row: int) -> tuple[StoredRows[Chunk], int]:
+        return self._shards[self._shard[row]], int(self._local[row])
+
+
+class StoredTexts(Sequence[str]):
+    """The texts of rows, each read from disk when it is asked for."""
+
+    def __init__(self, rows: StoredRows[Any] | _Spread) -> None:
+        self._rows = rows
+
+    def __len__(self) -> int:
+        return len(self._rows)
+
+    @overload
+    def __getitem__(self, row: int) -> str: ...
+    @overload
+    def __getitem__(self, row: slice) -> list[str]: ...
+    def __getitem__(self, row: int | slice) -> str | list[str]:
+        if isinstance(row, slice):
+            return [self._rows.text(i) for i in range(*row.indices(len(self)))]
+        return self._rows.text(range(len(self))[row])
+
+    def __iter__(self) -> Iterator[str]:
+        return map(self._rows.text, range(len(self)))
+
+
+class _RowsById(Mapping[str, int]):
+    """The row of each id, found by halving: rows ascend by id."""
+
+    def __init__(self, rows: StoredRows[Chunk] | _Spread) -> None:
+        self._rows = rows
+        self._known: dict[str, int] = {}  # what was looked for; -1: no such id
+
+    def __len__(self) -> int:
+        return len(self._rows)
+
+    def __iter__(self) -> Iterator[str]:
+        return (self._rows.key(row).decode("utf-8", "surrogatepass") for row in range(len(self)))
+
+    def __getitem__(self, id_: str) -> int:
+        row = self._known.get(id_)
+        if row is None:
+            row = self._known[id_] = self._find(id_.encode("utf-8", "surrogatepass"))
+        if row < 0:
+            raise KeyError(id_)
+        return row
+
+    def _find(self, key: bytes) -> int:
+        row = bisect_left(range(len(self)), key, key=self._rows.key)
+        return row if row < len(self) and self._rows.key(row) == key else -1
+
+
+def _write_rows(rows: Iterable[Mapping[str, Any]], folder: Path, name: str, *, ascending: bool = False) -> None:
+    """`name.jsonl`, one object a line in UTF-8, and `name.offsets.npy`: where each line begins, and the end.
+
+    Beside them the ids as a column; where they have to be `ascending` and are not, there is none.
+    """
     readable, escaped = json.JSONEncoder(ensure_ascii=False), json.JSONEncoder()
-    sizes = [0]
+    sizes, ids = [0], []
     with replaced(folder / f"{name}.jsonl") as part, part.open("wb") as out:
         for row in rows:
+            ids.append(row["id"])
             line = readable.encode(row)
             if _NOT_AS_IT_IS.search(line):
                 line = escaped.encode(row)
             sizes.append(out.write(line.encode() + b"\n"))
-    with replaced(folder / f"{name}.offsets.npy") as part, part.open("wb") as out:
-        np.save(out, np.cumsum(np.array(sizes, np.int64)))
+    save_array(folder / f"{name}.offsets.npy", np.cumsum(np.array(sizes, np.int64)))
+    keys = [id_.encode("utf-8", "surrogatepass") for id_ in ids] if ascending else []
+    if all(map(lt, keys, keys[1:])):
+        TextColumn.save(ids, folder, f"{name}.ids")
+    else:
+        TextColumn.remove(folder, f"{name}.ids")
 
 
 class StoredRows(Sequence[T], Generic[T]):
@@ -88,9 +248,10 @@ class StoredRows(Sequence[T], Generic[T]):
     """
 
     def __init__(self, folder: Path, name: str, parse: Callable[[Mapping[str, Any]], T]) -> None:
-        self.path = folder / f"{name}.jsonl"
+        self.folder, self.name, self.path = folder, name, folder / f"{name}.jsonl"
         self._parse = parse
         self._offsets = _load_offsets(folder / f"{name}.offsets.npy")
+        self.has_ids = TextColumn.exists(folder, f"{name}.ids")
         self._bytes = _map(self.path)
         if len(self._bytes) != self._offsets[-1]:
             raise InputError(
@@ -118,8 +279,10 @@ class StoredRows(Sequence[T], Generic[T]):
         return map(self._row, range(len(self)))
 
     @cached_property
-    def ids(self) -> list[str]:
-        """The id of each row, read from the front of its line."""
+    def ids(self) -> Sequence[str]:
+        """The id of each row: of its column, or read from the front of its line, which is all that 0.3 wrote."""
+        if self.has_ids:
+            return self._ids
         ids = []
         for row, start in enumerate(self._offsets[:-1].tolist()):
             match = _ID_FIRST.match(self._bytes, start)
@@ -129,6 +292,32 @@ class StoredRows(Sequence[T], Generic[T]):
             except UnicodeDecodeError as problem:
                 raise self._broken(row, problem) from None
         return ids
+
+    @cached_property
+    def _ids(self) -> TextColumn:
+        ids = TextColumn(self.folder, f"{self.name}.ids")
+        if len(ids) != len(self):
+            raise InputError("is damaged: it does not fit its table", place=str(ids.path), remedy=_REMEDY)
+        return ids
+
+    def key(self, row: int) -> bytes:
+        """The id of a row as bytes."""
+        return self._ids.key(row)
+
+    def column(self, field: str, *, tuples: bool) -> list[Any]:
+        """The values of a field that is kept as a column."""
+        nothing = () if tuples and field != "span" else None
+        name = f"{self.name}.{field}"
+        if not TextColumn.exists(self.folder, name):
+            return [nothing] * len(self)
+        column = ValueColumn(self.folder, name, len(self), tuples=tuples)
+        values = [*column.values, nothing]  # which -1 leads to
+        return [values[code] for code in column.codes.tolist()]
+
+    def text(self, row: int) -> str:
+        """The text of a row."""
+        text = self._object(row).get("text")
+        return text if isinstance(text, str) else self._row(row).text  # which says what is wrong
 
     def _row(self, row: int) -> T:
         try:
@@ -154,17 +343,43 @@ class StoredRows(Sequence[T], Generic[T]):
         return InputError(f"cannot be read: {reason}", place=str(self.path), row=row + 1, remedy=_REMEDY)
 
 
-class Docs(StoredRows[Doc]):
-    """Documents read from disk, by row or by id."""
+class Docs(Sequence[Doc]):
+    """Documents read from disk, of one folder or of several."""
 
-    @cached_property
-    def row_of(self) -> Mapping[str, int]:
-        """The row of each id."""
-        return {id_: row for row, id_ in enumerate(self.ids)}
+    def __init__(self, tables: Sequence[StoredRows[Doc]]) -> None:
+        self._tables = tables
+        self._starts = np.cumsum([0, *map(len, tables)]).tolist()
 
-    def by_id(self, id_: str) -> Doc:
-        """The document of this id; KeyError when there is none."""
-        return self[self.row_of[id_]]
+    def __len__(self) -> int:
+        return int(self._starts[-1])
+
+    @overload
+    def __getitem__(self, row: int) -> Doc: ...
+    @overload
+    def __getitem__(self, row: slice) -> list[Doc]: ...
+    def __getitem__(self, row: int | slice) -> Doc | list[Doc]:
+        if isinstance(row, slice):
+            return [self[i] for i in range(*row.indices(len(self)))]
+        table, place = self._place(row)
+        return table[place]
+
+    def __iter__(self) -> Iterator[Doc]:
+        return chain.from_iterable(self._tables)
+
+    @property
+    def ids(self) -> Iterator[str]:
+        """The id of each document, read as they are asked for."""
+        return chain.from_iterable(table.ids for table in self._tables)
+
+    def _place(self, row: int) -> tuple[StoredRows[Doc], int]:
+        place = range(len(self))[row]
+        table = bisect_right(self._starts, place) - 1
+        return self._tables[table], place - self._starts[table]
+
+    def id_at(self, row: int) -> str:
+        """The id of the document of a row."""
+        table, place = self._place(row)
+        return table.ids[place]
 
 
 def _load_offsets(path: Path) -> NDArray[np.int64]:

@@ -112,6 +112,15 @@ def pieces(path: Path, size: int = PIECE) -> Iterator[bytes]:
             piece = file.read(size)
 
 
+def range_pieces(path: Path, start: int, end: int, size: int = PIECE) -> Iterator[bytes]:
+    """The bytes `start` to `end` of a file as it stands on disk, in pieces of at most `size`."""
+    with open_regular(path) as file:
+        file.seek(start)
+        while start < end and (piece := file.read(min(size, end - start))):
+            start += len(piece)
+            yield piece
+
+
 def read_whole(path: Path, limit: int = TEXT_LIMIT) -> bytes:
     """All bytes of a file, unpacked; refused over the limit."""
     whole = io.BytesIO()

@@ -144,6 +144,16 @@ class PageReader:
             self.otherwise += 1
         self.example = self.example or f"page_number {_text(counted)}, page {_text(plain)}"
 
+    @property
+    def counts(self) -> dict[str, Any]:
+        """What was counted, in plain values."""
+        return {name: value for name, value in vars(self).items() if name != "of_gold" and value}
+
+    def add(self, counts: Mapping[str, Any]) -> None:
+        """Count what a reader of a later part of the same input counted."""
+        for name, value in counts.items():
+            setattr(self, name, (self.example or value) if name == "example" else getattr(self, name) + value)
+
     def notes(self) -> list[str]:
         """What to say of the pages read, a sentence each."""
         taken = "page_number is read as the page; page differs by"

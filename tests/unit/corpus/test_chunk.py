@@ -17,8 +17,8 @@ def texts(doc, setting):
 
 def test_a_short_document_is_one_numbered_chunk():
     doc = Doc("a.txt", "\n Two words. \n", "Title", url="http://x/a", meta={"lang": "en"})
-    ((chunk,), problems) = chunk_docs([doc])
-    assert problems == ()
+    ((chunk,), notes) = chunk_docs([doc])
+    assert notes.problems == ()
     assert (chunk.id, chunk.doc, chunk.text, chunk.span, chunk.tokens) == (
         "a.txt#0001",
         "a.txt",
@@ -32,15 +32,15 @@ def test_a_short_document_is_one_numbered_chunk():
 
 
 def test_a_document_without_text_gives_no_chunk_and_is_named():
-    chunks, problems = chunk_docs([Doc("a", " \n\u2003\t"), Doc("b", "x"), Doc("c", "")])
+    chunks, notes = chunk_docs([Doc("a", " \n\u2003\t"), Doc("b", "x"), Doc("c", "")])
     assert chunks.ids == ["b#0001"]
-    assert [(p.place, p.kind, p.fatal) for p in problems] == [("a", "empty", True), ("c", "empty", True)]
+    assert [(p.place, p.kind, p.fatal) for p in notes.problems] == [("a", "empty", True), ("c", "empty", True)]
 
 
 def test_no_documents_are_no_chunks():
-    chunks, problems = chunk_docs(iter(()))
+    chunks, notes = chunk_docs(iter(()))
     assert len(chunks) == 0
-    assert problems == ()
+    assert notes.problems == ()
 
 
 def test_rows_ascend_by_id_in_byte_order_and_inside_a_document_by_place():
@@ -71,18 +71,18 @@ def test_a_chunk_is_never_called_what_a_document_is_called():
     docs = [Doc("a", words(1, 4)), Doc("a#0001", "other"), Doc("a#00002", "third", part_of="x")]
     expected = ["a#000001", "a#000002"]
     for order in (docs, docs[::-1]):
-        chunks, problems = chunk_docs(order, Chunking.parse("tokens:2:0"))
+        chunks, notes = chunk_docs(order, Chunking.parse("tokens:2:0"))
         assert sorted(c.id for c in chunks if c.doc == "a") == expected
         assert {c.id for c in chunks if c.doc != "a"} == {"a#0001#0001", "a#00002"}
-        assert [(p.place, p.kind, p.fatal) for p in problems] == [("a", "renamed", False)]
+        assert [(p.place, p.kind, p.fatal) for p in notes.problems] == [("a", "renamed", False)]
         assert chunks.ids == sorted(chunks.ids)
 
 
 def test_ids_that_only_look_alike_stay():
     docs = [Doc("a", "x"), Doc("a#0002", "y"), Doc("a#1", "z"), Doc("b#0001", "w")]
-    chunks, problems = chunk_docs(docs)
+    chunks, notes = chunk_docs(docs)
     assert chunks.ids == ["a#0001", "a#0002#0001", "a#1#0001", "b#0001#0001"]
-    assert problems == ()
+    assert notes.problems == ()
 
 
 def test_two_documents_of_one_id_are_refused():
@@ -108,13 +108,13 @@ def test_a_chunk_knows_every_page_it_has_characters_of():
 def test_by_page_each_page_with_text_is_a_chunk():
     text = "Cover\f  \fFirst page.\fLast."
     pages = (Page(1, 0, 5), Page(2, 6, 8), Page(3, 9, 20, "1"), Page(4, 21, 26, "2"))
-    chunks, problems = chunk_docs([Doc("a", text, pages=pages)], Chunking.parse("page"))
+    chunks, notes = chunk_docs([Doc("a", text, pages=pages)], Chunking.parse("page"))
     assert [(c.id, c.text, c.pages, c.labels) for c in chunks] == [
         ("a#0001", "Cover", (1,), ()),
         ("a#0002", "First page.", (3,), ("1",)),
         ("a#0003", "Last.", (4,), ("2",)),
     ]
-    assert problems == ()
+    assert notes.problems == ()
 
 
 def test_by_page_text_between_pages_is_kept():
@@ -124,15 +124,15 @@ def test_by_page_text_between_pages_is_kept():
 
 def test_a_document_without_pages_is_cut_by_tokens_and_noted_once():
     docs = [Doc("b", words(1, 300)), Doc("a", words(1, 300)), Doc("c", "x", pages=(Page(1, 0, 1),))]
-    chunks, problems = chunk_docs(docs, Chunking.parse("page"))
+    chunks, notes = chunk_docs(docs, Chunking.parse("page"))
     assert [c.tokens for c in chunks] == [200, 140, 200, 140, 1]
-    (note,) = problems
+    (note,) = notes.problems
     assert (note.place, note.fatal) == ("a", False)
     assert "no pages" in note.reason
     assert "tokens:200:40" in note.reason
     assert "1 other document." in note.reason
     assert (
-        chunk_docs(docs[:1], Chunking.parse("page")).problems[0].reason
+        chunk_docs(docs[:1], Chunking.parse("page")).notes.problems[0].reason
         == "has no pages, so it was cut by tokens:200:40."
     )
 

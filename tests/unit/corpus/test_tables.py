@@ -48,13 +48,11 @@ def test_what_was_saved_is_loaded(folder):
     assert list(chunks) == CHUNKS
     assert list(docs) == DOCS
     assert chunks.ids == [c.id for c in CHUNKS]
-    assert chunks.texts == [c.text for c in CHUNKS]
+    assert list(chunks.texts) == [c.text for c in CHUNKS]
     assert chunks.row_of["ночь"] == 3
     assert (len(chunks), len(docs)) == (4, 2)
-    assert docs.ids == ["a", "b"]
-    assert docs.by_id("b") == DOCS[1]
-    with pytest.raises(KeyError):
-        docs.by_id("c")
+    assert list(docs.ids) == ["a", "b"]
+    assert docs.id_at(1) == "b"
 
 
 def test_rows_are_those_of_a_sequence(folder):
@@ -76,15 +74,17 @@ def test_the_file_is_for_people_and_other_tools(folder):
     assert list(json.loads(lines[1])) == [
         "id", "doc", "text", "title", "url", "pages", "labels", "span", "tokens", "meta",
     ]  # fmt: skip
-    assert sorted(path.name for path in folder.iterdir()) == [
-        "chunks.jsonl", "chunks.offsets.npy", "docs.jsonl", "docs.offsets.npy",
-    ]  # fmt: skip
+    assert {"chunks.jsonl", "chunks.offsets.npy", "docs.jsonl", "docs.offsets.npy"} <= {
+        path.name for path in folder.iterdir()
+    }
 
 
 def test_the_same_chunks_are_the_same_bytes(folder, tmp_path):
     other = tmp_path / "other"
     save_chunks(load_chunks(folder), other)
-    for name in ("chunks.jsonl", "chunks.offsets.npy"):
+    names = [path.name for path in folder.glob("chunks.*")]
+    assert len(names) == 22
+    for name in names:
         assert (other / name).read_bytes() == (folder / name).read_bytes()
 
 
@@ -95,7 +95,9 @@ def test_empty_tables(tmp_path):
 
 
 def rewrite(path, lines):
-    """The lines as they are, with offsets to match."""
+    """The lines as they are, with offsets to match and without columns, as 0.3 left them."""
+    for column in set(path.parent.glob(f"{path.stem}.*.npy")) - {path.with_suffix(".offsets.npy")}:
+        column.unlink()
     path.write_bytes(b"".join(lines))
     np.save(path.with_suffix(".offsets.npy"), np.cumsum([0, *map(len, lines)]))
 

@@ -153,7 +153,7 @@ def test_vectors_known_before_are_not_made_again(spelled, tmp_path):
     spelled.asked.clear()
     build(["5 5"], journal=tmp_path / "journal")
     assert spelled.asked == []
-    build(["0 1"], known=Known("another", before.digests, before.vectors))
+    build(["0 1"], known=[Known("another", before.known[0].digests, before.vectors)])
     assert spelled.asked == [["0 1"]]
 
 

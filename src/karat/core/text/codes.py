@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from functools import cached_property
-from itertools import accumulate
+from itertools import accumulate, islice
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -106,9 +106,9 @@ class Vocabulary:
         coded = TokenIds(codes, _offsets(sizes))
         return coded.where(codes >= self._dropped) if self._dropped else coded
 
-    def words(self) -> list[str]:
-        """The tokens met so far, by number."""
-        return [token.decode("utf-8", "surrogatepass") for token in self._numbers]
+    def words(self, first: int = 0) -> list[str]:
+        """The tokens met so far, by number, from the number `first` on."""
+        return [token.decode("utf-8", "surrogatepass") for token in islice(self._numbers, first, None)]
 
     def known(self, words: Iterable[str]) -> Ints:
         """The numbers of those of these normalised words that have been met."""

@@ -40,9 +40,18 @@ def is_lines(file: File) -> bool:
         return False
 
 
+def is_split(file: File) -> bool:
+    """Whether a range of the lines of a file can be read alone."""
+    return (file.ending != ".json" or is_lines(file)) and not _is_wide(file)
+
+
+def _is_wide(file: File) -> bool:
+    return file.head.startswith(_WIDE) or b"\0" in file.head
+
+
 def lines_of(file: File) -> Iterator[Row]:
     """The records of a file of lines; one that is no JSON is named and left out."""
-    if file.head.startswith(_WIDE) or b"\0" in file.head:
+    if _is_wide(file):
         numbered: Iterator[tuple[int, bytes]] = enumerate(map(str.encode, file.text().split("\n")), 1)
     else:
         numbered = file.lines()

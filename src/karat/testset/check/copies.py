@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from itertools import pairwise
 from typing import TYPE_CHECKING
 
@@ -24,7 +24,7 @@ _TABLE = (1 << 22) - 3  # slots of a first sieve, a prime number
 _MULTIPLIER = np.uint64(0x9E3779B97F4A7C15)
 
 
-def copies(texts: list[str], gold: Ints) -> dict[int, dict[int, float]]:
+def copies(texts: Sequence[str], gold: Ints) -> dict[int, dict[int, float]]:
     """For each gold row the other rows that say the same, with their likeness: 1 is word for word, case aside.
 
     A row that is 80% like a gold row has 80% of its shingles from gold rows: only such rows are looked at. Two sets of

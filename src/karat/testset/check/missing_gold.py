@@ -97,10 +97,10 @@ def _name_of(missing: Unresolved) -> str:
     return _file_of(missing) if missing.reason == "unknown file" else gold.label
 
 
-def _known_names(context: CheckContext, reason: str) -> list[str]:
+def _known_names(context: CheckContext, reason: str) -> Sequence[str]:
     if reason == "unknown address":
-        return sorted({chunk.url for chunk in context.chunks if chunk.url})
-    return sorted({chunk.doc for chunk in context.chunks}) if reason == "unknown file" else context.chunks.ids
+        return sorted(filter(None, set(context.chunks.column("url"))))
+    return sorted(set(context.chunks.column("doc"))) if reason == "unknown file" else context.chunks.ids
 
 
 def _suggestion(name: str, known: Sequence[str]) -> str:
