@@ -41,11 +41,6 @@ class DistinctRows:
         self.first = np.concatenate([self.first, len(self.place) + first])
         self.rows, self.place = np.concatenate([self.rows, rows[first]]), np.concatenate([self.place, place])
 
-    @property
-    def many(self) -> Ints:
-        """How many of all rows each of `rows` is."""
-        return np.bincount(self.place, minlength=len(self.rows))
-
 
 def finite(value: float) -> float | None:
     """The number, or None where it is not finite: there is no such number."""

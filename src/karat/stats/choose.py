@@ -65,6 +65,7 @@ def choose(
         return None
     sign = 1.0 if higher_is_better else -1.0
     gains = sign * np.where(np.isfinite(distinct.rows), distinct.rows, np.nan)
+    mean = sign * mean_known(values)
     allowed = (n > 0) & (n >= ENOUGH * n.max())
     best_row = _best(gains, allowed)
     best = int(distinct.first[best_row])
@@ -73,7 +74,7 @@ def choose(
     against_best = pairs(
         measure, systems, values, [(i, best) for i in others], ids=ids, seed=seed, higher_is_better=higher_is_better
     )
-    chance = selection_p(gains, best_row, many=distinct.many, seed=seed)[distinct.place]
+    chance = selection_p(gains, best_row, mean=mean, seed=seed)[distinct.place]
     is_allowed = allowed[distinct.place]
     sorted_pairs: dict[str, list[Pair]] = {"ahead": [], "equals": [], "beaten": []}
     for i, pair in zip(others, against_best, strict=True):
@@ -86,7 +87,7 @@ def choose(
     validated = cross_validate(gains, best_row, allowed, kinds, seed)
     expected = sign * validated.values if validated else np.full(1, np.nan)
     (low,), (high,) = mean_intervals(expected[None], bounds)
-    by_kind, too_few = _by_kind(cells, distinct, gains, sign, allowed, kinds, bounds, seed)
+    by_kind, too_few = _by_kind(cells, distinct, gains, mean, sign, allowed, kinds, bounds, seed)
     most = np.where(np.isfinite(gains), gains, -np.inf).max(axis=0)
     return Choice(
         measure=measure,
@@ -118,6 +119,7 @@ def _by_kind(
     cells: Sequence[Cell],
     distinct: DistinctRows,
     gains: Floats,
+    mean: Floats,
     sign: float,
     allowed: Bools,
     kinds: Sequence[str | None] | None,
@@ -128,8 +130,8 @@ def _by_kind(
     labels = np.array(list(kinds or ()), object)
     chosen, too_few = [], {}
     for kind in dict.fromkeys(kind for kind in kinds or () if kind is not None):
-        part = gains[:, labels == kind]
-        part = part[:, np.isfinite(part[allowed]).any(axis=0)]
+        asked = (labels == kind) & np.isfinite(gains[allowed]).any(axis=0)
+        part = gains[:, asked]
         if part.shape[1] < FEW:
             too_few[kind] = part.shape[1]
             continue
@@ -142,7 +144,7 @@ def _by_kind(
         ahead = part[best_row] - part
         p = adjust(flip_test(ahead, draws=draws_for(len(others)), seed=seed, alpha=None).p[row_of])
         if (p <= SIGNIFICANT).any():
-            p = np.maximum(p, selection_p(part, best_row, many=distinct.many, seed=seed)[row_of])
+            p = np.maximum(p, selection_p(part, best_row, mean=mean[asked], seed=seed)[row_of])
         equal = others[~((p <= SIGNIFICANT) & (mean_known(ahead.T)[row_of] > 0))]
         label = (cells[best].system, cells[best].measure, cells[best].k)
         (cell,) = cells_of([label], sign * part[best_row : best_row + 1], bounds=bounds)

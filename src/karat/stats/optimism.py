@@ -96,17 +96,17 @@ def best_rows(values: Floats, among: Bools, allowed: Bools) -> Ints:
     return np.where(np.isfinite(most), first, -1)
 
 
-def selection_p(values: Floats, best: int, *, many: Ints | None = None, draws: int = DRAWS, seed: int = 0) -> Floats:
+def selection_p(values: Floats, best: int, *, mean: Floats | None = None, draws: int = DRAWS, seed: int = 0) -> Floats:
     """For each row of `values` (configurations x questions) the chance that picking puts the best as far ahead of it.
 
     Leads are in standard errors, so that rows which hardly differ count for what they are. (count + 1) / (draws + 1);
-    1 for the best itself and for rows equal to it. What is not finite is taken for the question's mean. `many` says how
-    many configurations each row stands for.
+    1 for the best itself and for rows equal to it. What is not finite is taken for the question's mean, `mean` where
+    rows stand for several configurations.
     """
     rows, questions = values.shape
     if rows < 2 or questions == 0:
         return np.ones(rows)
-    deviation = np.where(np.isfinite(values), values - _mean_of_all(values, many), 0.0)
+    deviation = np.where(np.isfinite(values), values - (mean_known(values) if mean is None else mean), 0.0)
     own = np.einsum("rq,rq->r", deviation, deviation)
     floor = 1e-12 * max(float(own.max()), 1e-300)
 
@@ -133,12 +133,3 @@ def selection_p(values: Floats, best: int, *, many: Ints | None = None, draws: i
         ]
     reached = draws - np.searchsorted(np.sort(np.concatenate(leads)), seen - 1e-9, side="left")
     return np.where(seen > 0, (reached + 1) / (draws + 1), 1.0)
-
-
-def _mean_of_all(values: Floats, many: Ints | None) -> Floats:
-    """The mean of each question over the configurations that have a value for it."""
-    if many is None:
-        return mean_known(values)
-    known = np.isfinite(values)
-    total, count = many @ np.where(known, values, 0.0), many @ known
-    return np.where(count > 0, total / np.maximum(count, 1), np.nan)
