@@ -21,6 +21,27 @@ def mean_known(rows: Floats) -> Floats:
     return np.where(many > 0, np.where(known, rows, 0.0).sum(axis=0) / np.maximum(many, 1), np.nan)
 
 
+class DistinctRows:
+    """Rows of numbers of which equal ones are held once, in the order in which they first came."""
+
+    def __init__(self, values: Floats) -> None:
+        self.rows: Floats = values[:0]
+        self.first: Ints = np.zeros(0, np.int64)  # the first of all rows that each of `rows` is
+        self.place: Ints = np.zeros(0, np.int64)  # which of `rows` each of all rows is
+        self._numbers: dict[bytes, int] = {}
+        self.add(values)
+
+    def add(self, values: Floats) -> None:
+        """Rows that come after those before."""
+        numbers, held = self._numbers, len(self.rows)
+        rows = np.ascontiguousarray(values)
+        place = np.array([numbers.setdefault(row.tobytes(), len(numbers)) for row in rows], np.int64)
+        row, first = np.unique(place, return_index=True)
+        first = first[row >= held]
+        self.first = np.concatenate([self.first, len(self.place) + first])
+        self.rows, self.place = np.concatenate([self.rows, rows[first]]), np.concatenate([self.place, place])
+
+
 def finite(value: float) -> float | None:
     """The number, or None where it is not finite: there is no such number."""
     return float(value) if np.isfinite(value) else None

@@ -10,7 +10,7 @@ import numpy as np
 from karat.results.comparison import Pair
 from karat.results.evaluation import SIGNIFICANT
 from karat.results.study import Cell, Choice, KindChoice
-from karat.stats.arrays import TIE, Bools, Floats, finite, mean_known
+from karat.stats.arrays import TIE, Bools, DistinctRows, Floats, finite, mean_known
 from karat.stats.compare import draws_for, pairs
 from karat.stats.corrections import adjust
 from karat.stats.intervals import mean_intervals
@@ -31,11 +31,12 @@ def cells_of(
 
     What is not finite is no value.
     """
-    mean, n = mean_known(values.T), np.isfinite(values).sum(axis=1)
-    low, high = mean_intervals(values, bounds)
+    distinct = DistinctRows(values)
+    mean, n = mean_known(distinct.rows.T).tolist(), np.isfinite(distinct.rows).sum(axis=1).tolist()
+    low, high = (list(map(finite, ends.tolist())) for ends in mean_intervals(distinct.rows, bounds))
     return tuple(
-        Cell(system=system, measure=measure, k=k, mean=float(average), low=finite(start), high=finite(end), n=int(many))
-        for (system, measure, k), average, start, end, many in zip(labels, mean, low, high, n, strict=True)
+        Cell(system=system, measure=measure, k=k, mean=mean[row], low=low[row], high=high[row], n=n[row])
+        for (system, measure, k), row in zip(labels, distinct.place.tolist(), strict=True)
     )
 
 
@@ -58,31 +59,35 @@ def choose(
     Their adjusted p is Holm's, or the chance that the best of equal cells leads by as much where that is higher: the
     best was picked for its lead. `ids` of the questions make p and interval of a pair those of `karat compare`.
     """
-    n = np.isfinite(values).sum(axis=1)
+    distinct = DistinctRows(values)  # most rows of a fine grid are equal to others: each is worked out once
+    n = np.isfinite(distinct.rows).sum(axis=1)
     if n.max(initial=0) == 0:
         return None
     sign = 1.0 if higher_is_better else -1.0
-    gains = sign * np.where(np.isfinite(values), values, np.nan)
+    gains = sign * np.where(np.isfinite(distinct.rows), distinct.rows, np.nan)
+    mean = sign * mean_known(values)
     allowed = (n > 0) & (n >= ENOUGH * n.max())
-    best = _best(gains, allowed)
+    best_row = _best(gains, allowed)
+    best = int(distinct.first[best_row])
     systems = [cell.system for cell in cells]
-    others = [i for i in range(len(cells)) if i != best and n[i]]
+    others = [i for i in np.flatnonzero(n[distinct.place]).tolist() if i != best]
     against_best = pairs(
         measure, systems, values, [(i, best) for i in others], ids=ids, seed=seed, higher_is_better=higher_is_better
     )
-    chance = selection_p(gains, best, seed=seed)
+    chance = selection_p(gains, best_row, mean=mean, seed=seed)[distinct.place]
+    is_allowed = allowed[distinct.place]
     sorted_pairs: dict[str, list[Pair]] = {"ahead": [], "equals": [], "beaten": []}
     for i, pair in zip(others, against_best, strict=True):
-        if not allowed[i] and sign * (pair.difference or 0.0) < 0:
+        if not is_allowed[i] and sign * (pair.difference or 0.0) < 0:
             sorted_pairs["ahead"].append(pair)
             continue
         pair = replace(pair, adjusted=max(pair.adjusted, float(chance[i])))
         is_beaten = pair.adjusted <= SIGNIFICANT and sign * (pair.difference or 0.0) > 0
         sorted_pairs["beaten" if is_beaten else "equals"].append(pair)
-    validated = cross_validate(gains, best, allowed, kinds, seed)
+    validated = cross_validate(gains, best_row, allowed, kinds, seed)
     expected = sign * validated.values if validated else np.full(1, np.nan)
     (low,), (high,) = mean_intervals(expected[None], bounds)
-    by_kind, too_few = _by_kind(cells, gains, sign, allowed, kinds, bounds, seed)
+    by_kind, too_few = _by_kind(cells, distinct, gains, mean, sign, allowed, kinds, bounds, seed)
     most = np.where(np.isfinite(gains), gains, -np.inf).max(axis=0)
     return Choice(
         measure=measure,
@@ -92,15 +97,15 @@ def choose(
         beaten=tuple(sorted_pairs["beaten"]),
         cross_validated=finite(float(mean_known(expected))),
         optimism=validated.optimism if validated else None,
-        picks={systems[i]: many for i, many in validated.picks} if validated else {},
+        picks={systems[distinct.first[i]]: many for i, many in validated.picks} if validated else {},
         oracle=float(sign * most[np.isfinite(most)].mean()),
         by_kind=by_kind,
         too_few=too_few,
         expected_low=finite(low),
         expected_high=finite(high),
         higher_is_better=higher_is_better,
-        ties=tuple(systems[i] for i in others if allowed[i] and abs(cells[i].mean - cells[best].mean) <= TIE),
-        barred=tuple(systems[i] for i in np.flatnonzero(~allowed).tolist()),
+        ties=tuple(systems[i] for i in others if is_allowed[i] and abs(cells[i].mean - cells[best].mean) <= TIE),
+        barred=tuple(systems[i] for i in np.flatnonzero(~is_allowed).tolist()),
         ahead=tuple(sorted_pairs["ahead"]),
     )
 
@@ -112,7 +117,9 @@ def _best(gains: Floats, allowed: Bools) -> int:
 
 def _by_kind(
     cells: Sequence[Cell],
+    distinct: DistinctRows,
     gains: Floats,
+    mean: Floats,
     sign: float,
     allowed: Bools,
     kinds: Sequence[str | None] | None,
@@ -123,20 +130,23 @@ def _by_kind(
     labels = np.array(list(kinds or ()), object)
     chosen, too_few = [], {}
     for kind in dict.fromkeys(kind for kind in kinds or () if kind is not None):
-        part = gains[:, labels == kind]
-        part = part[:, np.isfinite(part[allowed]).any(axis=0)]
+        asked = (labels == kind) & np.isfinite(gains[allowed]).any(axis=0)
+        part = gains[:, asked]
         if part.shape[1] < FEW:
             too_few[kind] = part.shape[1]
             continue
-        best = _best(part, allowed)
+        best_row = _best(part, allowed)
+        best = distinct.first[best_row]
         usable = allowed & np.isfinite(part).any(axis=1)
-        others = np.array([i for i in np.flatnonzero(usable) if i != best], np.int64)
-        ahead = part[best] - part[others]
-        p = adjust(flip_test(ahead, draws=draws_for(len(others)), seed=seed, alpha=None).p)
+        others = np.flatnonzero(usable[distinct.place])
+        others = others[others != best]
+        row_of = distinct.place[others]
+        ahead = part[best_row] - part
+        p = adjust(flip_test(ahead, draws=draws_for(len(others)), seed=seed, alpha=None).p[row_of])
         if (p <= SIGNIFICANT).any():
-            p = np.maximum(p, selection_p(part, best, seed=seed)[others])
-        equal = others[~((p <= SIGNIFICANT) & (mean_known(ahead.T) > 0))]
+            p = np.maximum(p, selection_p(part, best_row, mean=mean[asked], seed=seed)[row_of])
+        equal = others[~((p <= SIGNIFICANT) & (mean_known(ahead.T)[row_of] > 0))]
         label = (cells[best].system, cells[best].measure, cells[best].k)
-        (cell,) = cells_of([label], sign * part[best : best + 1], bounds=bounds)
+        (cell,) = cells_of([label], sign * part[best_row : best_row + 1], bounds=bounds)
         chosen.append(KindChoice(kind, cell.n, cell, tuple(cells[i].system for i in equal.tolist())))
     return tuple(chosen), too_few

@@ -10,7 +10,7 @@ from typing import Literal, get_args
 import numpy as np
 
 from karat.results.comparison import Pair
-from karat.stats.arrays import TIE, Floats, Ints, finite
+from karat.stats.arrays import TIE, DistinctRows, Floats, Ints, finite
 from karat.stats.corrections import Correction, adjust
 from karat.stats.paired_tests import is_all_or_nothing, mcnemar, paired_t, wilcoxon
 from karat.stats.permutation import DRAWS, differences_of, drawn_pairs
@@ -76,16 +76,21 @@ def compare_systems(
     measure are 0 or 1, Tukey's of more than two systems.
     """
     measures, systems, questions = values.shape
-    shape = (measures, len(pairs))
-    first, second = np.array(pairs, np.int64).reshape(-1, 2).T
-    drawn = drawn_pairs(values, pairs, draws=draws, seed=seed)
+    # systems with the same values, as most of a fine grid have, are compared once
+    distinct = DistinctRows(values.transpose(1, 0, 2).reshape(systems, -1))
+    (first, second), pair = np.unique(
+        distinct.place[np.array(pairs, np.int64).reshape(-1, 2).T], axis=1, return_inverse=True
+    )
+    compared = distinct.rows.reshape(-1, measures, questions).transpose(1, 0, 2)
+    drawn = drawn_pairs(compared, list(zip(first.tolist(), second.tolist(), strict=True)), draws=draws, seed=seed)
+    shape = (measures, len(first))
     names = ("difference", "spread", "t", "d", "wilcoxon", "biserial", "mcnemar", "tukey")
     figures = {name: np.full(shape, np.nan) for name in names}
     n, wins, losses = (np.zeros(shape, np.int64) for _ in range(3))
     step = max(1, _HELD // max(questions, 1))
-    for measure, scores in enumerate(values):
+    for measure, scores in enumerate(compared):
         sign = -1.0 if lower is not None and lower[measure] else 1.0
-        for start in range(0, len(pairs), step):
+        for start in range(0, len(first), step):
             part = (measure, slice(start, start + step))
             apart = differences_of(scores, first[part[1]], second[part[1]])
             student = paired_t(apart)
@@ -97,8 +102,11 @@ def compare_systems(
         if is_all_or_nothing(scores):
             figures["mcnemar"][measure] = mcnemar(wins[measure], losses[measure])
         if "tukey" in tests and systems > 2:
-            figures["tukey"][measure] = tukey(scores, draws=draws, seed=seed)[first, second]
-    return PairFigures(n=n, wins=wins, losses=losses, permutation=drawn.p, low=drawn.low, high=drawn.high, **figures)
+            every = tukey(values[measure], draws=draws, seed=seed)
+            figures["tukey"][measure] = every[distinct.first[first], distinct.first[second]]
+    figures |= {"permutation": drawn.p, "low": drawn.low, "high": drawn.high}
+    counts = {"n": n, "wins": wins, "losses": losses}
+    return PairFigures(**{name: figure[:, pair] for name, figure in (figures | counts).items()})
 
 
 def pairs(

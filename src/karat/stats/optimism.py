@@ -17,6 +17,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from karat.io.threads import threads_for
 from karat.stats.arrays import TIE, Bools, Floats, Ints, codes, mean_known
 from karat.stats.permutation import DRAWS, SUMS, drawn_signs
 
@@ -86,45 +87,49 @@ def best_rows(values: Floats, among: Bools, allowed: Bools) -> Ints:
     """
     known = np.isfinite(values)
     counting = among.T.astype(np.float64)
-    sums = np.where(known, values, 0.0) @ counting
-    counts = (known & allowed[:, None]).astype(np.float64) @ counting
+    with threads_for(values.size * len(among)):
+        sums = np.where(known, values, 0.0) @ counting
+        counts = (known & allowed[:, None]).astype(np.float64) @ counting
     means = np.where(counts > 0, sums / np.where(counts > 0, counts, 1.0), -np.inf)
     most = means.max(axis=0, initial=-np.inf)
     first = np.argmax(means >= most - TIE, axis=0).astype(np.int64)
     return np.where(np.isfinite(most), first, -1)
 
 
-def selection_p(values: Floats, best: int, *, draws: int = DRAWS, seed: int = 0) -> Floats:
+def selection_p(values: Floats, best: int, *, mean: Floats | None = None, draws: int = DRAWS, seed: int = 0) -> Floats:
     """For each row of `values` (configurations x questions) the chance that picking puts the best as far ahead of it.
 
     Leads are in standard errors, so that rows which hardly differ count for what they are. (count + 1) / (draws + 1);
-    1 for the best itself and for rows equal to it. What is not finite is taken for the question's mean.
+    1 for the best itself and for rows equal to it. What is not finite is taken for the question's mean, `mean` where
+    rows stand for several configurations.
     """
     rows, questions = values.shape
     if rows < 2 or questions == 0:
         return np.ones(rows)
-    with np.errstate(invalid="ignore"):
-        deviation = np.nan_to_num(values - mean_known(values)[None, :], nan=0.0, posinf=0.0, neginf=0.0)
-    gram = deviation @ deviation.T
-    own = np.diag(gram)
-    square = own[:, None] + own[None, :] - 2 * gram
+    deviation = np.where(np.isfinite(values), values - (mean_known(values) if mean is None else mean), 0.0)
+    own = np.einsum("rq,rq->r", deviation, deviation)
     floor = 1e-12 * max(float(own.max()), 1e-300)
-    inverse = np.where(square > floor, 1 / np.sqrt(np.maximum(square, floor)), 0.0)
+
+    def inverse(picked: Ints) -> Floats:
+        """1 by the standard error of the lead of each picked row over every other."""
+        square = own[picked][:, None] + own[None, :] - 2 * (deviation[picked] @ deviation.T)
+        return np.where(square > floor, 1 / np.sqrt(np.maximum(square, floor)), 0.0)
+
+    def largest_leads(sums: Floats) -> Floats:
+        """The largest lead of the best of each draw. Few rows are ever the best: only theirs are worked out."""
+        picked, place = np.unique(sums.argmax(axis=1), return_inverse=True)
+        ahead = (sums.max(axis=1, keepdims=True) - sums) * inverse(picked)[place]
+        largest: Floats = ahead.max(axis=1)
+        return largest
+
     total = deviation.sum(axis=1)
-    seen = (total[best] - total) * inverse[best]
+    seen = (total[best] - total) * inverse(np.array([best]))[0]
     most = max(1, SUMS // rows)  # draws whose sums fit into memory
-    leads = [
-        _largest_leads(signs[start : start + most] @ deviation.T, inverse)
-        for signs in drawn_signs(questions, draws, seed)
-        for start in range(0, len(signs), most)
-    ]
+    with threads_for(most * rows * questions):
+        leads = [
+            largest_leads(signs[start : start + most] @ deviation.T)
+            for signs in drawn_signs(questions, draws, seed)
+            for start in range(0, len(signs), most)
+        ]
     reached = draws - np.searchsorted(np.sort(np.concatenate(leads)), seen - 1e-9, side="left")
     return np.where(seen > 0, (reached + 1) / (draws + 1), 1.0)
-
-
-def _largest_leads(sums: Floats, inverse: Floats) -> Floats:
-    """The largest lead of the best of each draw."""
-    picked = sums.argmax(axis=1)
-    ahead = (sums[np.arange(len(sums)), picked][:, None] - sums) * inverse[picked]
-    largest: Floats = ahead.max(axis=1)
-    return largest

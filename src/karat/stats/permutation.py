@@ -33,12 +33,13 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from karat.io.threads import threads_for
 from karat.results.evaluation import SIGNIFICANT
 from karat.stats.arrays import TIE, Bools, Floats, Ints
 
 DRAWS = 10_000
 SUMS = 2**20  # numbers held at once
-ALL_SUMS = 2**26  # numbers of the sums of all draws of several measures
+ALL_SUMS = 2**25  # numbers of the sums of all draws of several systems and measures
 
 
 @dataclass(frozen=True)
@@ -100,9 +101,14 @@ def drawn_pairs(
     group = group.reshape(known.shape[:2])
     alike = group[:, first] == group[:, second]
     for number, mask in enumerate(known.reshape(-1, values.shape[2])[index]):
-        wanted = alike & (group[:, first] == number)
-        if wanted.any() and mask.any():
-            _test_common_pairs(values[:, :, mask], wanted, first, second, tested, draws, seed, alpha)
+        wanted = alike & (group[:, first] == number) & mask.any()
+        for some in _parts_of_pairs(first, second, np.flatnonzero(wanted.any(axis=0)), ALL_SUMS // draws):
+            systems, place = np.unique([first[some], second[some]], return_inverse=True)
+            a, b = place.reshape(2, -1)
+            for measure, of, part in _test_common_pairs(
+                values[:, systems][:, :, mask], wanted[:, some], a, b, draws, seed, alpha
+            ):
+                tested.write_at((measure, some[of]), part)
     for measure, chosen in enumerate(~alike):
         for some in _batches(np.flatnonzero(chosen), values.shape[2]):
             apart = differences_of(values[measure], first[some], second[some])
@@ -116,6 +122,18 @@ def differences_of(values: Floats, first: Ints, second: Ints) -> Floats:
         apart = np.asarray(values[second] - values[first], np.float64)
     apart[~np.isfinite(apart)] = np.nan
     return apart
+
+
+def _parts_of_pairs(first: Ints, second: Ints, pairs: Ints, most: int) -> Iterator[Ints]:
+    """The pairs in parts of at most so many systems (of two at least)."""
+    start, systems = 0, set[int]()
+    for i, both in enumerate(zip(first[pairs].tolist(), second[pairs].tolist(), strict=True)):
+        systems.update(both)
+        if len(systems) > most and i > start:
+            yield pairs[start:i]
+            start, systems = i, set(both)
+    if start < len(pairs):
+        yield pairs[start:]
 
 
 def _batches(rows: Ints, width: int, held: int = SUMS // 4) -> Iterator[Ints]:
@@ -252,15 +270,15 @@ def _test_common_pairs(
     wanted: Bools,
     first: Ints,
     second: Ints,
-    tested: FlipResult,
     draws: int,
     seed: int,
     alpha: float | None,
-) -> None:
-    """The pairs of systems that all have a value for every question, as many measures at a time as memory holds.
+) -> Iterator[tuple[int, Ints, FlipResult]]:
+    """The pairs of systems that all have a value for every question: measure, pairs, what was found of them.
 
     The values of each measure become whole numbers so fine that every sum of differences is exact in a double. What
-    has no value stands as 0: such a system is in no pair of this group.
+    has no value stands as 0: such a system is in no pair of this group. Of the measures as many as memory holds are
+    computed at a time.
     """
     systems, n = values.shape[1:]
     for part in _batches(np.flatnonzero(wanted.any(axis=1)), systems * draws, ALL_SUMS):
@@ -284,7 +302,7 @@ def _test_common_pairs(
                 few = np.flatnonzero(np.count_nonzero(np.abs(differences) > TIE, axis=1) < draws.bit_length())
                 if len(few):
                     result.write_at(few, flip_test(differences[few], draws=draws, seed=seed, alpha=alpha))
-                tested.write_at((measure, some), result)
+                yield measure, some, result
 
 
 # Signs
@@ -294,9 +312,10 @@ def _flipped_sums(rows: Floats, draws: int, seed: int) -> Floats:
     """For each row and each draw the sum of the row's values times the signs of the draw."""
     sums = np.empty((len(rows), draws))
     done = 0
-    for some in drawn_signs(rows.shape[1], draws, seed):
-        np.matmul(rows, some.T, out=sums[:, done : done + len(some)])
-        done += len(some)
+    with threads_for(rows.size * _draws_at_once(rows.shape[1])):
+        for some in drawn_signs(rows.shape[1], draws, seed):
+            np.matmul(rows, some.T, out=sums[:, done : done + len(some)])
+            done += len(some)
     return sums
 
 
@@ -319,11 +338,16 @@ def drawn_signs(places: int, draws: int, seed: int) -> Iterator[Floats]:
     """
     words = -(-draws // 64)
     raw = np.asarray(np.random.PCG64(seed).random_raw(places * words), "<u8").view(np.uint8).reshape(places, words * 8)
-    size = max(8, min(2048, SUMS // max(places, 1)) // 8 * 8)
+    size = _draws_at_once(places)
     for start in range(0, draws, size):
         end = min(start + size, draws)
         bits = np.unpackbits(raw[:, start // 8 : -(-end // 8)], axis=1, bitorder="little")[:, : end - start]
-        yield _signs(bits.T)
+        yield _signs(bits).T
+
+
+def _draws_at_once(places: int) -> int:
+    """Draws whose signs are held at once: whole bytes of bits."""
+    return max(8, min(2048, SUMS // max(places, 1)) // 8 * 8)
 
 
 def _signs(bits: NDArray[np.integer[Any]]) -> Floats:
