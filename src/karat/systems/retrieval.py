@@ -1,6 +1,6 @@
 """Retrieval: the one way from questions to hits, for a search, a run and a sweep alike.
 
-Every leg is searched once and kept; systems that fuse the same legs share them, and the pool of their candidates.
+Every leg is searched once and kept; systems that fuse the same legs share them, and their candidates.
 """
 
 from __future__ import annotations
@@ -30,7 +30,7 @@ if TYPE_CHECKING:
     from karat.match import Pages
     from karat.retrieve import Reranked
     from karat.retrieve.rewrite import Rewritten
-    from karat.systems.pool import Pool
+    from karat.systems.candidates import Candidates
 
     Seconds = NDArray[np.float64]
 
@@ -41,16 +41,16 @@ Progress = Callable[[str, int, int], None]
 class Retrieved:
     """What a system retrieved for some questions, with every step on the way to it.
 
-    `legs` is what each engine that was consulted returned, `pool` their candidates where they were fused; `ranked` is
-    the result, best first. `seconds` has a number a question for each step. `failed` are questions
-    without a result, by number, with the reason: a model that rewrites or reranks was asked in vain.
+    `legs` is what each engine that was consulted returned, `candidates` are theirs together where they were fused;
+    `ranked` is the result, best first. `seconds` has a number a question for each step. `failed` are questions without
+    a result, by number, with the reason: a model that rewrites or reranks was asked in vain.
     """
 
     settings: SystemSettings
     chunks: Chunks
     ranked: Ranked
     legs: Mapping[str, Ranked]
-    pool: Pool | None = None
+    candidates: Candidates | None = None
     rewritten: tuple[Rewritten, ...] = ()
     notes: tuple[str, ...] = ()
     seconds: Mapping[str, Seconds] = field(default_factory=dict)
@@ -62,8 +62,8 @@ class Retrieved:
         """How the fusion put the legs together, where there was one."""
         from karat.fuse import FUSIONS
 
-        fusion, pool = FUSIONS.get(self.settings.fusion), self.pool
-        return None if pool is None else fusion.parts(pool.legs, **self.settings.fusion_settings)
+        fusion, fused = FUSIONS.get(self.settings.fusion), self.candidates
+        return None if fused is None else fusion.parts(fused.legs, **self.settings.fusion_settings)
 
     @property
     def total_seconds(self) -> list[float]:
@@ -184,7 +184,7 @@ class Retrieval:
         self._rewriting: dict[tuple[str, ...], Seconds] = {}
         self._depth: dict[tuple[str, tuple[str, ...]], int] = {}
         self._legs: dict[tuple[str, tuple[str, ...], int], _Leg] = {}
-        self._pools: dict[tuple[tuple[str, ...], tuple[str, ...], int], Pool] = {}
+        self._candidates: dict[tuple[tuple[str, ...], tuple[str, ...], int], Candidates] = {}
         self._read: dict[int, Chunk] = {}
         self._ranks: dict[tuple[str, tuple[str, ...], int, bytes], int | None] = {}
 
@@ -205,11 +205,11 @@ class Retrieval:
         seconds = {"rewriting": self._rewriting[settings.rewrite]} if settings.rewrite else {}
         seconds |= {name: leg.seconds for name, leg in searched.items()}
         chunks, legs = on_one_table({name: (leg.chunks, leg.ranked.top(depth)) for name, leg in searched.items()})
-        pool, ranked = None, legs[names[0]]
+        candidates, ranked = None, legs[names[0]]
         if len(names) > 1:
             started = perf_counter()
-            pool = self._pool(names, settings.rewrite, depth, legs)
-            ranked = pool.ranked(settings)
+            candidates = self._candidates_of(names, settings.rewrite, depth, legs)
+            ranked = candidates.ranked(settings)
             seconds["fusion"] = self._shared(perf_counter() - started)
         failed = {i: one.error for i, one in rewritten.items() if one.error is not None}
         if settings.rerank is not None:
@@ -218,23 +218,23 @@ class Retrieval:
             ranked, failed = reranked.ranked, {**reranked.failed, **failed}
             seconds["reranking"] = reranked.seconds
         return Retrieved(
-            settings=settings, chunks=chunks, ranked=ranked, legs=legs, pool=pool,
+            settings=settings, chunks=chunks, ranked=ranked, legs=legs, candidates=candidates,
             rewritten=tuple(rewritten.values()), seconds=seconds, failed=failed,
             notes=tuple(remarks_of(rewritten.values(), len(self.questions))),
             read=self._read if self.engines.index is not None and chunks is self.engines.index.chunks else {},
         )  # fmt: skip
 
-    def pool(self, settings: SystemSettings, length: int) -> Pool:
+    def candidates(self, settings: SystemSettings, length: int) -> Candidates:
         """The candidates that a system ranks: systems that consult the same legs as deep share them.
 
         One engine alone ranks the first `length` hits; legs that are fused are as deep as the settings say.
         """
         names, deepest = settings.consulted, settings.depth_for(length)
         depth = length if len(names) == 1 else deepest
-        if (names, settings.rewrite, depth) in self._pools:
-            return self._pools[names, settings.rewrite, depth]
+        if (names, settings.rewrite, depth) in self._candidates:
+            return self._candidates[names, settings.rewrite, depth]
         legs = {name: self._leg(name, settings.rewrite, deepest).ranked.top(depth) for name in names}
-        return self._pool(names, settings.rewrite, depth, legs)
+        return self._candidates_of(names, settings.rewrite, depth, legs)
 
     def rank_of(self, settings: SystemSettings) -> Callable[[str, int, Ints], int | None]:
         """Finds the rank of some rows by a leg of a system for a question, however deep; systems share what it is."""
@@ -317,14 +317,16 @@ class Retrieval:
 
         return rewrite_all(self.engines.rewriters(rewrite), [self.questions[i] for i in numbers], self._models)
 
-    def _pool(self, names: tuple[str, ...], rewrite: tuple[str, ...], depth: int, legs: Mapping[str, Ranked]) -> Pool:
+    def _candidates_of(
+        self, names: tuple[str, ...], rewrite: tuple[str, ...], depth: int, legs: Mapping[str, Ranked]
+    ) -> Candidates:
         from karat.fuse import Legs
-        from karat.systems.pool import Pool
+        from karat.systems.candidates import Candidates
 
         key = (names, rewrite, depth)
-        if key not in self._pools:
-            self._pools[key] = Pool(Legs([legs[name] for name in names]))
-        return self._pools[key]
+        if key not in self._candidates:
+            self._candidates[key] = Candidates(Legs([legs[name] for name in names]))
+        return self._candidates[key]
 
     def _reranked(self, settings: SystemSettings, ranked: Ranked, chunks: Chunks) -> Reranked:
         """The first hits ordered anew by a cross-encoder in a folder, or by a chat model; it may fail on a list."""
