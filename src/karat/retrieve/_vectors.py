@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
@@ -14,6 +14,7 @@ import numpy as np
 from karat.core.errors import InputError, UsageError
 from karat.core.ranked import Ranked
 from karat.io.arrays import REMEDY, mapped_array
+from karat.io.threads import one_thread, threads_for
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -68,19 +69,27 @@ class EmbeddedRows:
         rows = rows[starts[places][hit] + step]
         return Ranked.ordered(queries, query[hit], rows, scores[hit].astype(np.float64), depth)
 
-    def rank_of(self, query: Vectors, rows: Ints, places: Ints) -> int:
-        """The rank of the best of some rows, whose vectors are at `places`, by counting the rows that stand above."""
-        scores = cosines(self.vectors, query, places[None])[0]
-        best = scores.max()
-        row = rows[scores == best].max()
-        products = self.vectors @ query[0]
-        unsure = np.flatnonzero(np.abs(products - best) <= _SURE)
-        exact = cosines(self.vectors, query, unsure[None])[0]
+    def ranks_of(self, queries: Vectors, rows: Sequence[Ints]) -> Ints:
+        """For each query the rank of the best of some rows that have vectors, by counting the rows that stand above."""
         starts, grouped = self._groups
         sizes = np.diff(starts)
-        above = int(sizes[products > best + _SURE].sum()) + int(sizes[unsure[exact > best]].sum())
-        tied = [grouped[starts[place] : starts[place + 1]] for place in unsure[exact == best].tolist()]
-        return above + int((np.concatenate(tied) > row).sum()) + 1
+        alone = bool((sizes == 1).all())
+        ranks = np.zeros(len(rows), np.int64)
+        with threads_for(queries.size * len(self.vectors)):
+            products = queries @ self.vectors.T
+        with one_thread():  # a few cosines at a time
+            for number, (query, line, some) in enumerate(zip(queries, products, rows, strict=True)):
+                scores = cosines(self.vectors, query[None], self.rows[some][None])[0]
+                best = scores.max()
+                row = some[scores == best].max()
+                unsure = np.flatnonzero(np.abs(line - best) <= _SURE)
+                exact = cosines(self.vectors, query[None], unsure[None])[0]
+                surely = line > best + _SURE
+                above = np.count_nonzero(surely) if alone else sizes[surely].sum()
+                tied = [grouped[starts[place] : starts[place + 1]] for place in unsure[exact == best].tolist()]
+                above += sizes[unsure[exact > best]].sum() + np.count_nonzero(np.concatenate(tied) > row)
+                ranks[number] = above + 1
+        return ranks
 
 
 def exact_candidates(vectors: Vectors, queries: Vectors, depth: int) -> Iterator[tuple[Ints, Ints]]:

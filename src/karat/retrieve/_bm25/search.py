@@ -9,6 +9,7 @@ of a row always runs in the same order, so its bytes depend on the query alone.
 from __future__ import annotations
 
 import math
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
@@ -65,11 +66,16 @@ def search(postings: Postings, terms: QueryTerms, depth: int, shares: NDArray[np
     return Ranked(offsets, rows, _unkeyed(flat).astype(np.float64))
 
 
-def rank_of(postings: Postings, terms: QueryTerms, rows: Ints, shares: NDArray[np.float64]) -> int | None:
-    """The rank of the best of some rows in all that the one query finds, by counting those above; None: not found."""
-    keys = _SearchPlan(postings, terms, postings.docs, shares).keys(0)
-    wanted = keys[np.isin(_rows(keys), rows)]
-    return int((keys > wanted.max()).sum()) + 1 if len(wanted) else None
+def ranks_of(postings: Postings, asked: QueryTerms, rows: Sequence[Ints], shares: NDArray[np.float64]) -> Ints:
+    """For each query the rank of the best of its rows in all that it finds, by counting those above; 0: not found."""
+    plan = _SearchPlan(postings, asked, postings.docs, shares)
+    ranks = np.zeros(len(rows), np.int64)
+    for query, sought in enumerate(rows):
+        keys = plan.keys(query)
+        wanted = keys[np.isin(_rows(keys), sought)]
+        if len(wanted):
+            ranks[query] = np.count_nonzero(keys > wanted.max()) + 1
+    return ranks
 
 
 class _SearchPlan:

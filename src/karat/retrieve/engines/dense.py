@@ -29,6 +29,8 @@ if TYPE_CHECKING:
 _DEFAULTS: dict[str, Any] = {"ann": "exact", "m": 32, "ef_construction": 200, "ef_search": 256}
 _QUERIES = 1024
 """How many queries are searched at a time, which bounds the memory their candidates take."""
+_RANKED = 64
+"""How many queries are multiplied with all vectors at a time to count what stands above a row."""
 
 
 class DenseEngine:
@@ -138,12 +140,18 @@ class DenseEngine:
                 )
         return concatenated(parts, len(queries))
 
-    def rank_of(self, query: str, rows: NDArray[np.int64]) -> int | None:
-        """The rank of the best of these rows in an exact search as deep as there are rows; None where it finds none."""
-        places = self._content.rows[rows]
-        rows, places = rows[places >= 0], places[places >= 0]
-        asked = self._asked([query]) if len(rows) else np.zeros((1, 0), np.float32)
-        return self._content.rank_of(asked, rows, places) if asked.any() else None
+    def ranks_of(self, queries: Sequence[str], rows: Sequence[NDArray[np.int64]]) -> NDArray[np.int64]:
+        """For each query the rank of the best of its rows in an exact search of all rows; 0: it finds none."""
+        found = [some[self._content.rows[some] >= 0] for some in rows]
+        wanted = [number for number, some in enumerate(found) if len(some)]
+        ranks = np.zeros(len(queries), np.int64)
+        for start in range(0, len(wanted), _RANKED):
+            numbers = np.array(wanted[start : start + _RANKED])
+            asked = self._asked([queries[number] for number in numbers])
+            full = asked.any(axis=1)
+            numbers, asked = numbers[full], np.ascontiguousarray(asked[full])
+            ranks[numbers] = self._content.ranks_of(asked, [found[number] for number in numbers])
+        return ranks
 
     def _candidates(
         self, asked: NDArray[np.float32], depth: int
