@@ -7,7 +7,7 @@ two of their rows the higher one has the higher id.
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Literal
 
@@ -52,10 +52,22 @@ class Ranked:
         """Nothing found for any query."""
         return cls(np.zeros(queries + 1, np.int64), np.zeros(0, np.int64), np.zeros(0))
 
-    def rank_of(self, query: int, rows: Ints) -> int | None:
-        """The rank of the best of some rows for a query; None where none of them was found."""
-        places = np.flatnonzero(np.isin(self.of(query)[0], rows))
-        return int(places[0]) + 1 if len(places) else None
+    def ranks_of(self, queries: Ints, rows: Sequence[Ints]) -> Ints:
+        """For each of some queries the rank of the best of some rows; 0 where none of them was found."""
+        ranks = np.zeros(len(rows), np.int64)
+        wanted = np.concatenate([*rows, np.zeros(0, np.int64)])
+        if not len(wanted) or not len(self.rows):
+            return ranks
+        owner = np.repeat(np.arange(len(rows)), [len(some) for some in rows])
+        width = 1 + max(int(self.rows.max()), int(wanted.max()))
+        keys = self.query * width + self.rows
+        order = np.argsort(keys, kind="stable")
+        keys, sought = keys[order], queries[owner] * width + wanted
+        at = np.minimum(np.searchsorted(keys, sought), len(keys) - 1)
+        hit = np.flatnonzero(keys[at] == sought)
+        best = np.full(len(rows), len(keys) + 1, np.int64)
+        np.minimum.at(best, owner[hit], self.rank[order][at[hit]])
+        return np.where(best <= len(keys), best, ranks)
 
     def __len__(self) -> int:
         return len(self.offsets) - 1

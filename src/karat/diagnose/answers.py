@@ -22,7 +22,7 @@ from typing import TYPE_CHECKING, Literal, get_args
 
 import numpy as np
 
-from karat.diagnose.failures import GOOD_ANSWER, ORDER, Attribution, within
+from karat.diagnose.failures import GOOD_ANSWER, ORDER, Attribution, unit_ranks
 from karat.results.decisions import QUALITY, SUPPORT
 from karat.results.study import Failure, FailureCount
 
@@ -91,13 +91,15 @@ def gold_given(resolution: Resolution, ranked: Ranked, k: int, answers: Mapping[
     The text is empty where all of it was given. It is all that labels of answers need to know of retrieval.
     """
     not_given: dict[str, str] = {}
+    units = np.flatnonzero(resolution.relevant)
+    rank_of = dict(zip(units.tolist(), unit_ranks(resolution, units, ranked).tolist(), strict=True))
     for number, qid in enumerate(resolution.testset.ids):
-        wanted = [unit for unit in resolution.of_question(number) if resolution.relevant[unit]]
+        wanted = [unit for unit in resolution.of_question(number) if unit in rank_of]
         if not wanted or qid not in answers:
             continue
         answer = answers[qid]
-        cut = [unit for unit in wanted if within(resolution, unit, ranked, k) and not _given(resolution, unit, answer)]
-        not_given[qid] = _cut(number, resolution, ranked, cut[0], answer) if cut else ""
+        cut = [unit for unit in wanted if 0 < rank_of[unit] <= k and not _given(resolution, unit, answer)]
+        not_given[qid] = _cut(rank_of[cut[0]], answer) if cut else ""
     return not_given
 
 
@@ -170,8 +172,7 @@ def _given(resolution: Resolution, unit: int, answer: StudyAnswer) -> bool:
     return bool(np.isin(resolution.holders[unit], [row for row in rows if row is not None]).any())
 
 
-def _cut(number: int, resolution: Resolution, ranked: Ranked, unit: int, answer: StudyAnswer) -> str:
-    rank = int(np.flatnonzero(np.isin(ranked.of(number)[0], resolution.holders[unit]))[0]) + 1
+def _cut(rank: int, answer: StudyAnswer) -> str:
     contexts = len(answer.given or ())
     given = f"{contexts:,} context{'s' * (contexts != 1)}"
     return f"it stands at rank {rank}, and the answerer was given {given} without it."

@@ -17,7 +17,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
-from functools import partial
+from functools import cached_property, partial
 from typing import TYPE_CHECKING, Literal
 
 import numpy as np
@@ -28,10 +28,10 @@ if TYPE_CHECKING:
     from karat.core.docs import Problem
     from karat.core.judged import Ints
     from karat.core.ranked import Ranked
-    from karat.match import Resolution
+    from karat.match import Resolution, Unresolved
 
-Deep = Callable[[str, int, "Ints"], int | None]
-"""The rank of the best of some chunks by an engine, however deep: (leg, question number, rows) -> rank."""
+Deep = Callable[[str, Sequence[int], Sequence["Ints"]], "Ints"]
+"""The rank by an engine of the best of some chunks, however deep, or 0: (leg, question numbers, rows) -> ranks."""
 
 ErrorClass = Literal["retrieval_failure", "generation_failure", "mixed_failure", "partial_success", "success"]
 ORDER: tuple[FailureLabel, ...] = (
@@ -65,14 +65,14 @@ def attribute(
 
     `deep` tells at which rank an engine has it, however deep; `skipped` are questions without a result of their own.
     """
+    wanted = np.flatnonzero(resolution.relevant & ~np.isin(resolution.units.question, skipped))
+    ranks = unit_ranks(resolution, wanted, ranked)
+    missing = (ranks == 0) | (ranks > k)
     losses = _Losses(
-        system=system, resolution=resolution, ranked=ranked, k=k, legs=legs or {}, problems=problems, deep=deep
-    )
-    lost = [
-        (int(resolution.units.question[unit]), losses.of(unit))
-        for unit in np.flatnonzero(resolution.relevant).tolist()
-        if int(resolution.units.question[unit]) not in skipped and not within(resolution, unit, ranked, k)
-    ]
+        system=system, resolution=resolution, k=k, problems=[p for p in problems if p.fatal],
+        units=wanted[missing], ranks=ranks[missing], lists=ranked, legs=legs or {}, deep=deep,
+    )  # fmt: skip
+    lost = list(zip(resolution.units.question[losses.units].tolist(), losses.traced(), strict=True))
     worst: dict[int, Failure] = {}
     for question, failure in sorted(lost, key=lambda pair: (pair[0], ORDER.index(pair[1].label))):
         worst.setdefault(question, failure)
@@ -80,36 +80,58 @@ def attribute(
     return Attribution(failures, _counted(failures, system, resolution, lost, skipped))
 
 
-def within(resolution: Resolution, unit: int, ranked: Ranked, k: int) -> bool:
-    """Whether a chunk that holds the unit is among the first k hits of its question."""
-    rank = ranked.rank_of(int(resolution.units.question[unit]), resolution.holders[unit])
-    return rank is not None and rank <= k
+def unit_ranks(resolution: Resolution, units: Ints, ranked: Ranked) -> Ints:
+    """The rank of the first hit of its question that holds each unit; 0 where none does."""
+    return ranked.ranks_of(resolution.units.question[units], [resolution.holders[unit] for unit in units.tolist()])
 
 
 @dataclass(frozen=True, kw_only=True)
 class _Losses:
-    """All that tells how a unit was lost: what holds it, what was found of that and by which engine."""
+    """All that tells how units were lost: their ranks in the result, what each engine found, and how deep it could."""
 
     system: str
     resolution: Resolution
-    ranked: Ranked
     k: int
-    legs: Mapping[str, Ranked]
     problems: Sequence[Problem]
+    units: Ints
+    ranks: Ints
+    lists: Ranked
+    legs: Mapping[str, Ranked]
     deep: Deep | None
 
-    def of(self, unit: int) -> Failure:
-        """The failure of a unit's question that this unit is to blame for."""
-        question, holders = int(self.resolution.units.question[unit]), self.resolution.holders[unit]
-        failure = partial(Failure, self.system, self.resolution.testset.ids[question])
-        if not len(holders):
-            return self._not_held(failure, unit, question)
-        rank = self.ranked.rank_of(question, holders)
-        ranks = {
-            name: place for name, leg in self.legs.items() if (place := leg.rank_of(question, holders)) is not None
-        }
-        if rank is None and not ranks:
-            return self._not_found(failure, question, holders)
+    def traced(self) -> list[Failure]:
+        """For each unit the failure of its question that it is to blame for."""
+        questions = self.resolution.units.question[self.units].tolist()
+        by_leg = {name: unit_ranks(self.resolution, self.units, leg) for name, leg in self.legs.items()}
+        held = np.array([len(self.resolution.holders[unit]) > 0 for unit in self.units.tolist()], bool)
+        seen = np.any([self.ranks > 0, *(ranks > 0 for ranks in by_leg.values())], axis=0)
+        depths = self._depths(np.flatnonzero(held & ~seen))
+        failures = []
+        for number, (unit, question) in enumerate(zip(self.units.tolist(), questions, strict=True)):
+            failure = partial(Failure, self.system, self.resolution.testset.ids[question])
+            if not held[number]:
+                failures.append(self._not_held(failure, unit, question))
+            elif not seen[number]:
+                failures.append(self._not_found(failure, question, depths.get(number)))
+            else:
+                ranks = {name: int(ranks[number]) for name, ranks in by_leg.items() if ranks[number]}
+                failures.append(self._below(failure, int(self.ranks[number]) or None, ranks))
+        return failures
+
+    def _depths(self, numbers: Ints) -> dict[int, dict[str, int]]:
+        """The ranks of some units in the engines, however deep; nothing where no engine can be asked."""
+        if self.deep is None or not self.legs:
+            return {}
+        units = self.units[numbers]
+        questions = self.resolution.units.question[units].tolist()
+        rows = [self.resolution.holders[unit] for unit in units.tolist()]
+        depths: dict[int, dict[str, int]] = {number: {} for number in numbers.tolist()}
+        for name in self.legs:
+            for number, rank in zip(numbers.tolist(), self.deep(name, questions, rows).tolist(), strict=True):
+                depths[number] |= {name: rank} if rank else {}
+        return depths
+
+    def _below(self, failure: Callable[..., Failure], rank: int | None, ranks: Mapping[str, int]) -> Failure:
         near = {name: place for name, place in ranks.items() if place <= self.k}
         if near:
             leg = min(near, key=lambda name: (near[name], name))
@@ -121,22 +143,29 @@ class _Losses:
 
     def _not_held(self, failure: Callable[..., Failure], unit: int, question: int) -> Failure:
         gold, qid = self.resolution.units.gold[unit], self.resolution.testset.ids[question]
-        known = next((u for u in self.resolution.unresolved if u.question == qid and u.gold == gold), None)
+        known = next((u for u in self._unresolved.get(qid, ()) if u.gold == gold), None)
         named = {name for name in (gold.doc, gold.url, gold.id) if name}
-        unread = next((p for p in self.problems if p.fatal and any(p.place.endswith(name) for name in named)), None)
+        unread = next((p for p in self.problems if any(p.place.endswith(name) for name in named)), None)
         if unread is not None:
             return failure("gold_not_indexed", detail=f"{unread.place} was not read: {unread.reason}")
         why = known.why if known is not None else "no chunk holds it."
         missing = known is not None and known.reason in _UNKNOWN
         return failure("gold_not_in_corpus" if missing else "gold_not_indexed", detail=why)
 
-    def _not_found(self, failure: Callable[..., Failure], question: int, holders: Ints) -> Failure:
-        lists = list(self.legs.values()) or [self.ranked]
+    @cached_property
+    def _unresolved(self) -> dict[str, list[Unresolved]]:
+        """Gold that no chunk holds, by question."""
+        unresolved: dict[str, list[Unresolved]] = {}
+        for one in self.resolution.unresolved:
+            unresolved.setdefault(one.question, []).append(one)
+        return unresolved
+
+    def _not_found(self, failure: Callable[..., Failure], question: int, depths: Mapping[str, int] | None) -> Failure:
+        """`depths` are the ranks that engines have it at; None where they could not be asked."""
+        lists = list(self.legs.values()) or [self.lists]
         missing = f"it is not among the {max(len(ranked.of(question)[0]) for ranked in lists):,} hits"
-        if self.deep is None or not self.legs:
+        if depths is None:
             return failure("not_in_pool", detail=f"{missing}.")
-        places = {name: self.deep(name, question, holders) for name in self.legs}
-        depths = {name: place for name, place in places.items() if place is not None}
         if not depths:
             return failure("not_in_pool", detail=f"{missing}, at no depth.")
         leg = min(depths, key=lambda name: (depths[name], name))

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from base64 import b64decode, b64encode
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
@@ -20,6 +21,8 @@ from karat.systems.source import RunRequest, RunSource
 from karat.systems.system import IndexSystem, System
 
 if TYPE_CHECKING:
+    from numpy.typing import NDArray
+
     from karat.core.measure import Measure
     from karat.core.run import Run
     from karat.core.types import TestSet
@@ -31,6 +34,7 @@ if TYPE_CHECKING:
     from karat.systems.index import Index
 
 Say = Callable[[str, int, int], None]
+_TYPES = {kind.str: kind for kind in map(np.dtype, (np.int32, np.int64, np.float32, np.float64))}
 LENGTH = 20  # hits that are kept of every list, or the largest cut-off where that is more; DEPTH where tokens cut
 
 
@@ -129,7 +133,7 @@ class SpecSystems:
         systems, questions = self.over_index(), [q.text for q in self.testset]
         for built in self.indexes:
             memory = _JournaledLegs(journal, built.generation)
-            retrieval = Retrieval(Engines(built.index), questions, models, progress=say, memory=memory, one_by_one=True)
+            retrieval = Retrieval(Engines(built.index), questions, models, progress=say, memory=memory, timed=True)
             retrieval.plan([settings for _, settings in systems], self.length)
             for configuration, settings in systems:
                 yield _marked(configuration, built), IndexSystem(settings, retrieval), built
@@ -177,20 +181,33 @@ class _JournaledLegs(Memory):
 
     def __init__(self, journal: Journal, generation: str) -> None:
         self._journal, self._generation = journal, generation
-        self._known = {(r["leg"], r["question"]): r for r in journal.records if r.get("index") == generation}
+        own = (r for r in journal.records if r.get("index") == generation and "questions" in r)
+        self._known = {(r["leg"], tuple(r["questions"])): r for r in own}
 
-    def recall(self, leg: str, question: int) -> tuple[Ranked, float] | None:
-        record = self._known.get((leg, question))
+    def recall(self, leg: str, questions: Sequence[int]) -> tuple[Ranked, NDArray[np.float64]] | None:
+        record = self._known.get((leg, tuple(questions)))
         if record is None:
             return None
-        rows = np.array(record["rows"], np.int64)
-        ranked = Ranked(np.array([0, len(rows)], np.int64), rows, np.array(record["scores"], np.float64))
-        return ranked, float(record["seconds"])
+        sizes, rows, scores, seconds = (_array(record[name]) for name in ("sizes", "rows", "scores", "seconds"))
+        offsets = np.concatenate(([0], np.cumsum(sizes))).astype(np.int64)
+        return Ranked(offsets, rows.astype(np.int64), scores.astype(np.float64)), seconds
 
-    def keep(self, leg: str, question: int, ranked: Ranked, seconds: float) -> None:
-        hits = {"rows": ranked.rows.tolist(), "scores": ranked.scores.tolist()}
-        record = {"index": self._generation, "leg": leg, "question": question, "seconds": seconds, **hits}
-        self._journal.add([record])
+    def keep(self, leg: str, questions: Sequence[int], ranked: Ranked, seconds: NDArray[np.float64]) -> None:
+        record = {"index": self._generation, "leg": leg, "questions": list(questions)}
+        arrays = {"sizes": np.diff(ranked.offsets), "rows": ranked.rows, "scores": ranked.scores, "seconds": seconds}
+        self._journal.add([{**record, **{name: _text(array) for name, array in arrays.items()}}])
+
+
+def _text(array: NDArray[Any]) -> list[str]:
+    """An array of numbers as its type and its bytes, in half the bytes where no number loses by it."""
+    half = array.astype(np.int32 if array.dtype.kind == "i" else np.float32)
+    short = half if np.array_equal(half, array, equal_nan=True) else array
+    return [short.dtype.str, b64encode(short.tobytes()).decode()]
+
+
+def _array(text: Sequence[str]) -> NDArray[Any]:
+    kind, data = text
+    return np.frombuffer(b64decode(data), _TYPES[kind])
 
 
 def _marked(configuration: Configuration, built: BuiltIndex) -> Configuration:

@@ -288,7 +288,7 @@ def _failures(
             system.name, resolution, ranked, k,
             legs=retrieved.legs if retrieved else None,
             problems=problems,
-            deep=system.retrieval.rank_of(retrieved.settings) if retrieved and system.retrieval else None,
+            deep=system.retrieval.ranks_of(retrieved.settings) if retrieved and system.retrieval else None,
             skipped=skipped,
         )  # fmt: skip
         if system.run.has_answers:

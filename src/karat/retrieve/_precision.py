@@ -80,12 +80,12 @@ class StoredVectors:
         for part in _parts(self.shape):
             yield part.start, self[part]
 
-    def products(self, query: Vectors) -> Vectors:
-        """The product of a query with each vector."""
-        products = np.empty(len(self), np.float32)
+    def products(self, queries: Vectors) -> Vectors:
+        """The product of each query, a line each, with each vector."""
+        products = np.empty((len(queries), len(self)), np.float32)
         for start, block in self.blocks():
-            with threads_for(block.size):
-                products[start : start + len(block)] = block @ query
+            with threads_for(block.size * len(queries)):
+                products[:, start : start + len(block)] = queries @ block.T
         return products
 
     def taken(self, places: Ints) -> Iterator[tuple[slice, Vectors, Ints]]:

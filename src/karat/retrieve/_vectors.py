@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
 from pathlib import Path
@@ -14,7 +14,7 @@ import numpy as np
 from karat.core.errors import InputError, UsageError
 from karat.core.ranked import Ranked
 from karat.io.arrays import REMEDY, mapped_array
-from karat.io.threads import threads_for
+from karat.io.threads import one_thread, threads_for
 from karat.retrieve._engine import concatenated, places_in
 from karat.retrieve._precision import PRECISIONS, StoredVectors
 
@@ -74,16 +74,24 @@ class EmbeddedRows:
         rows = rows[starts[places][hit] + step]
         return Ranked.ordered(queries, query[hit], rows, scores[hit].astype(np.float64), depth)
 
-    def above(self, query: Vectors, cosine: float) -> tuple[int, Ints]:
-        """How many rows stand above a cosine, and the rows that have it."""
-        products = self.vectors.products(query[0])
+    def above(self, query: Vectors, products: Scores, cosine: float) -> tuple[int, Ints]:
+        """How many rows stand above a cosine with a query, and the rows that have it, by products with all vectors."""
         unsure = np.flatnonzero(np.abs(products - np.float32(cosine)) <= _SURE)
         exact = cosines(self.vectors, query, unsure[None])[0]
         starts, grouped = self._groups
-        sizes = np.diff(starts)
-        above = int(sizes[products > cosine + _SURE].sum()) + int(sizes[unsure[exact > cosine]].sum())
+        surely = products > cosine + _SURE
+        above = np.count_nonzero(surely) if self._is_distinct else self._sizes[surely].sum()
         tied = [grouped[starts[place] : starts[place + 1]] for place in unsure[exact == cosine].tolist()]
-        return above, np.concatenate([np.zeros(0, np.int64), *tied])
+        return int(above + self._sizes[unsure[exact > cosine]].sum()), np.concatenate([np.zeros(0, np.int64), *tied])
+
+    @cached_property
+    def _sizes(self) -> Ints:
+        """How many rows have each vector."""
+        return np.diff(self._groups[0])
+
+    @cached_property
+    def _is_distinct(self) -> bool:
+        return bool((self._sizes == 1).all())
 
 
 @dataclass(frozen=True)
@@ -126,10 +134,15 @@ class VectorShard:
         scores = cosines(self.content.vectors, asked, places[None])[0]
         return float(scores.max()), int(self.in_collection(local[scores == scores.max()]).max())
 
-    def above(self, asked: Vectors, cosine: float, row: int) -> int:
-        """How many rows stand above a row that has this cosine."""
-        above, tied = self.content.above(asked, cosine)
-        return above + int((self.in_collection(tied) > row).sum())
+    def above(self, asked: Vectors, best: Sequence[tuple[float, int]]) -> Ints:
+        """For each query how many rows stand above a row that has a cosine."""
+        counts = np.zeros(len(asked), np.int64)
+        products = self.content.vectors.products(asked)
+        with one_thread():  # a few cosines at a time
+            for number, (cosine, row) in enumerate(best):
+                above, tied = self.content.above(asked[number][None], products[number], cosine)
+                counts[number] = above + np.count_nonzero(self.in_collection(tied) > row)
+        return counts
 
     def in_collection(self, rows: Ints) -> Ints:
         """What the collection calls some of its rows."""

@@ -17,6 +17,9 @@ if TYPE_CHECKING:
     from karat.systems.index import Index
 
 
+_FIRST = np.zeros(1, np.int64)  # the number of a query that is alone
+
+
 class Searches(Protocol):
     """An engine or a store."""
 
@@ -78,13 +81,18 @@ class Engines:
             ranked = Ranked(ranked.offsets[ends], ranked.rows, ranked.scores)
         return ranked
 
-    def rank_of(self, name: str, rewritten: Rewritten, rows: Ints) -> int | None:
-        """The rank of the best of some rows of the index in a search as deep as it goes; None where it finds none."""
-        rank_of: Callable[[str, Ints], int | None] | None = getattr(self.get(name), "rank_of", None)
-        if rank_of is not None and len(rewritten.queries) == 1 and not self.is_approximate(name):
-            return rank_of(rewritten.queries[0], rows)
+    def ranks_of(self, name: str, rewritten: Sequence[Rewritten], rows: Sequence[Ints]) -> Ints:
+        """For each question the rank of the best of some rows in a search as deep as it goes; 0: it finds none."""
+        ranks_of: Callable[[Sequence[str], Sequence[Ints]], Ints] | None = getattr(self.get(name), "ranks_of", None)
+        if ranks_of is not None and not self.is_approximate(name) and all(len(one.queries) == 1 for one in rewritten):
+            return ranks_of([one.queries[0] for one in rewritten], rows)
         assert self.index is not None
-        return self.search(name, [rewritten], len(self.index.chunks)).rank_of(0, rows)
+        ranks = np.zeros(len(rows), np.int64)
+        for number, one in enumerate(rewritten):  # a list as long as the index at a time
+            ranks[number] = self.search(name, [one], len(self.index.chunks)).ranks_of(
+                _FIRST, rows[number : number + 1]
+            )[0]
+        return ranks
 
     def chunks(self, name: str) -> Chunks:
         """What an engine ranks; where a store has an id and no text, the chunk of the index that is called so."""

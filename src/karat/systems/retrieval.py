@@ -1,6 +1,6 @@
 """Retrieval: the one way from questions to hits, for a search, a run and a sweep alike.
 
-Every leg is searched once and kept; systems that fuse the same legs share them, and the pool of their candidates.
+Every leg is searched once and kept; systems that fuse the same legs share them, and their candidates.
 """
 
 from __future__ import annotations
@@ -30,27 +30,29 @@ if TYPE_CHECKING:
     from karat.match import Pages
     from karat.retrieve import Reranked
     from karat.retrieve.rewrite import Rewritten
-    from karat.systems.pool import Pool
+    from karat.systems.candidates import Candidates
 
     Seconds = NDArray[np.float64]
 
 Progress = Callable[[str, int, int], None]
+TIMED = 100  # questions that are searched one at a time where they are timed: enough for a 95% of their seconds
+BATCH = 1000  # questions that are searched together, and journaled when all are: what a run that is stopped does again
 
 
 @dataclass(frozen=True, kw_only=True)
 class Retrieved:
     """What a system retrieved for some questions, with every step on the way to it.
 
-    `legs` is what each engine that was consulted returned, `pool` their candidates where they were fused; `ranked` is
-    the result, best first. `seconds` has a number a question for each step. `failed` are questions
-    without a result, by number, with the reason: a model that rewrites or reranks was asked in vain.
+    `legs` is what each engine that was consulted returned, `candidates` are theirs together where they were fused;
+    `ranked` is the result, best first. `seconds` has a number a question for each step. `failed` are questions without
+    a result, by number, with the reason: a model that rewrites or reranks was asked in vain.
     """
 
     settings: SystemSettings
     chunks: Chunks
     ranked: Ranked
     legs: Mapping[str, Ranked]
-    pool: Pool | None = None
+    candidates: Candidates | None = None
     rewritten: tuple[Rewritten, ...] = ()
     notes: tuple[str, ...] = ()
     seconds: Mapping[str, Seconds] = field(default_factory=dict)
@@ -62,13 +64,14 @@ class Retrieved:
         """How the fusion put the legs together, where there was one."""
         from karat.fuse import FUSIONS
 
-        fusion, pool = FUSIONS.get(self.settings.fusion), self.pool
-        return None if pool is None else fusion.parts(pool.legs, **self.settings.fusion_settings)
+        fusion, fused = FUSIONS.get(self.settings.fusion), self.candidates
+        return None if fused is None else fusion.parts(fused.legs, **self.settings.fusion_settings)
 
     @property
-    def total_seconds(self) -> list[float]:
-        """The seconds of each question, all steps together."""
-        return [float(spent) for spent in np.sum(list(self.seconds.values()), axis=0)]
+    def total_seconds(self) -> list[float | None]:
+        """The seconds of each question, all steps together; None of one that was not timed."""
+        total = np.sum(list(self.seconds.values()), axis=0).tolist()
+        return [spent if spent == spent else None for spent in total]
 
     def top(self, k: int) -> Retrieved:
         """The same with the first k hits of each question."""
@@ -141,13 +144,16 @@ def pages_of(chunk: Chunk, pages: Pages) -> tuple[str, ...] | None:
 
 
 class Memory:
-    """What a leg returned for a question, and the seconds it took: here nothing is kept, a journal does."""
+    """What a leg returned for some questions, and the seconds of each: here nothing is kept, a journal does.
 
-    def recall(self, leg: str, question: int) -> tuple[Ranked, float] | None:
-        """What is known from before."""
+    Seconds are NaN of what was searched together with others.
+    """
+
+    def recall(self, leg: str, questions: Sequence[int]) -> tuple[Ranked, Seconds] | None:
+        """What is known from before of exactly these questions."""
         return None
 
-    def keep(self, leg: str, question: int, ranked: Ranked, seconds: float) -> None:
+    def keep(self, leg: str, questions: Sequence[int], ranked: Ranked, seconds: Seconds) -> None:
         """Remember what was retrieved."""
 
 
@@ -163,9 +169,10 @@ class _Leg:
 class Retrieval:
     """Questions over some engines. A leg is searched once, as deep as any system of the plan needs it.
 
-    With `one_by_one` questions are searched and timed singly, and a `memory` may know them from before. A leg whose
-    top depends on how deep it is searched, approximate or rewritten, is searched once for each depth. A model that
-    rewrites is asked for all questions at once, before they are searched.
+    With `timed` some questions are searched singly and timed, TIMED of them or all where there are no more; the others
+    in batches, and a `memory` may know what was found before. A leg whose top depends on how deep it is searched,
+    approximate or rewritten, is searched once for each depth. A model that rewrites is asked for all questions at once,
+    before they are searched.
     """
 
     def __init__(
@@ -176,17 +183,17 @@ class Retrieval:
         *,
         progress: Progress = lambda what, done, total: None,
         memory: Memory | None = None,
-        one_by_one: bool = False,
+        timed: bool = False,
     ) -> None:
         self.engines, self.questions, self._progress = engines, tuple(questions), progress
-        self._models, self._memory, self._one_by_one = models or Models(), memory or Memory(), one_by_one
+        self._models, self._memory, self._timed = models or Models(), memory or Memory(), timed
         self._rewritten: dict[tuple[str, ...], dict[int, Rewritten]] = {}
         self._rewriting: dict[tuple[str, ...], Seconds] = {}
         self._depth: dict[tuple[str, tuple[str, ...]], int] = {}
         self._legs: dict[tuple[str, tuple[str, ...], int], _Leg] = {}
-        self._pools: dict[tuple[tuple[str, ...], tuple[str, ...], int], Pool] = {}
+        self._candidates: dict[tuple[tuple[str, ...], tuple[str, ...], int], Candidates] = {}
         self._read: dict[int, Chunk] = {}
-        self._ranks: dict[tuple[str, tuple[str, ...], int, bytes], int | None] = {}
+        self._ranks: dict[tuple[str, tuple[str, ...]], dict[tuple[int, bytes], int]] = {}
 
     def plan(self, systems: Sequence[SystemSettings], k: int) -> None:
         """Say which systems will be asked for, so that each leg is searched deep enough the first time."""
@@ -205,11 +212,11 @@ class Retrieval:
         seconds = {"rewriting": self._rewriting[settings.rewrite]} if settings.rewrite else {}
         seconds |= {name: leg.seconds for name, leg in searched.items()}
         chunks, legs = on_one_table({name: (leg.chunks, leg.ranked.top(depth)) for name, leg in searched.items()})
-        pool, ranked = None, legs[names[0]]
+        candidates, ranked = None, legs[names[0]]
         if len(names) > 1:
             started = perf_counter()
-            pool = self._pool(names, settings.rewrite, depth, legs)
-            ranked = pool.ranked(settings)
+            candidates = self._candidates_of(names, settings.rewrite, depth, legs)
+            ranked = candidates.ranked(settings)
             seconds["fusion"] = self._shared(perf_counter() - started)
         failed = {i: one.error for i, one in rewritten.items() if one.error is not None}
         if settings.rerank is not None:
@@ -218,34 +225,40 @@ class Retrieval:
             ranked, failed = reranked.ranked, {**reranked.failed, **failed}
             seconds["reranking"] = reranked.seconds
         return Retrieved(
-            settings=settings, chunks=chunks, ranked=ranked, legs=legs, pool=pool,
+            settings=settings, chunks=chunks, ranked=ranked, legs=legs, candidates=candidates,
             rewritten=tuple(rewritten.values()), seconds=seconds, failed=failed,
             notes=tuple(remarks_of(rewritten.values(), len(self.questions))),
             read=self._read if self.engines.index is not None and chunks is self.engines.index.chunks else {},
         )  # fmt: skip
 
-    def pool(self, settings: SystemSettings, length: int) -> Pool:
+    def candidates(self, settings: SystemSettings, length: int) -> Candidates:
         """The candidates that a system ranks: systems that consult the same legs as deep share them.
 
         One engine alone ranks the first `length` hits; legs that are fused are as deep as the settings say.
         """
         names, deepest = settings.consulted, settings.depth_for(length)
         depth = length if len(names) == 1 else deepest
-        if (names, settings.rewrite, depth) in self._pools:
-            return self._pools[names, settings.rewrite, depth]
+        if (names, settings.rewrite, depth) in self._candidates:
+            return self._candidates[names, settings.rewrite, depth]
         legs = {name: self._leg(name, settings.rewrite, deepest).ranked.top(depth) for name in names}
-        return self._pool(names, settings.rewrite, depth, legs)
+        return self._candidates_of(names, settings.rewrite, depth, legs)
 
-    def rank_of(self, settings: SystemSettings) -> Callable[[str, int, Ints], int | None]:
-        """Finds the rank of some rows by a leg of a system for a question, however deep; systems share what it is."""
+    def ranks_of(self, settings: SystemSettings) -> Callable[[str, Sequence[int], Sequence[Ints]], Ints]:
+        """Finds the ranks of rows by a leg of a system for questions, however deep; systems share what they are."""
 
-        def of(leg: str, question: int, rows: Ints) -> int | None:
-            key = (leg, settings.rewrite, question, rows.tobytes())
-            if key not in self._ranks:
-                known = self._rewritten.get(settings.rewrite, {})
-                one = known[question] if question in known else self._ask(settings.rewrite, [question])[0]
-                self._ranks[key] = self.engines.rank_of(leg, one, rows)
-            return self._ranks[key]
+        def of(leg: str, questions: Sequence[int], rows: Sequence[Ints]) -> Ints:
+            ranks = self._ranks.setdefault((leg, settings.rewrite), {})
+            keys = [(question, some.tobytes()) for question, some in zip(questions, rows, strict=True)]
+            new = {key: number for number, key in enumerate(keys) if key not in ranks}
+            known = self._rewritten.get(settings.rewrite, {})
+            asked = sorted({question for question, _ in new if question not in known})
+            known = {**known, **dict(zip(asked, self._ask(settings.rewrite, asked), strict=True))}
+            for begin in range(0, len(new), BATCH):
+                part = list(new.items())[begin : begin + BATCH]
+                asked_for = [known[question] for (question, _), _ in part]
+                found = self.engines.ranks_of(leg, asked_for, [rows[i] for _, i in part])
+                ranks |= zip((key for key, _ in part), found.tolist(), strict=True)
+            return np.array([ranks[key] for key in keys], np.int64)
 
         return of
 
@@ -254,7 +267,7 @@ class Retrieval:
             depth = max(depth, self._depth.get((name, rewrite), 0))
         key = (name, rewrite, depth)
         if key not in self._legs:
-            self._legs[key] = (self._singly if self._one_by_one else self._together)(name, rewrite, depth)
+            self._legs[key] = (self._in_batches if self._timed else self._together)(name, rewrite, depth)
         return self._legs[key]
 
     def _together(self, name: str, rewrite: tuple[str, ...], depth: int) -> _Leg:
@@ -266,27 +279,33 @@ class Retrieval:
         seconds = self._shared(perf_counter() - started)
         return _Leg(self.engines.chunks(name), ranked, seconds)
 
-    def _singly(self, name: str, rewrite: tuple[str, ...], depth: int) -> _Leg:
+    def _in_batches(self, name: str, rewrite: tuple[str, ...], depth: int) -> _Leg:
         from karat.retrieve.rewrite import rewrite_all
 
-        numbers = range(len(self.questions))
         key = f"{'+'.join((name, *rewrite))} to {depth}{self._by(rewrite)}"
-        known = {i: before for i in numbers if (before := self._memory.recall(key, i)) is not None}
-        missing = [i for i in numbers if i not in known]
+        batches = batches_of(len(self.questions))
+        known = {
+            i: before for i, batch in enumerate(batches) if (before := self._memory.recall(key, batch)) is not None
+        }
+        missing = [number for i, batch in enumerate(batches) if i not in known for number in batch]
         rewritten = self._rewrite(rewrite, missing)
         if missing:
             self.engines.search(name, rewrite_all([], [""]), 1)  # loads what is no question's time
-        for number in numbers:
-            if number not in known:
+        done = 0
+        for i, batch in enumerate(batches):
+            if i not in known:
                 started = perf_counter()
-                ranked = self.engines.search(name, [rewritten[number]], depth)
-                known[number] = ranked, perf_counter() - started
-                if _is_settled(rewritten[number]):
-                    self._memory.keep(key, number, *known[number])
-            self._progress(f"searching by {_shown(name, rewrite)}", number + 1, len(numbers))
-        every = [known[i] for i in numbers]
-        seconds = np.array([spent for _, spent in every], np.float64)
-        return _Leg(self.engines.chunks(name), _joined([ranked for ranked, _ in every]), seconds)
+                ranked = self.engines.search(name, [rewritten[number] for number in batch], depth)
+                spent = perf_counter() - started if len(batch) == 1 else np.nan
+                known[i] = ranked, np.full(len(batch), spent)
+                if all(_is_settled(rewritten[number]) for number in batch):
+                    self._memory.keep(key, batch, *known[i])
+            done += len(batch)
+            self._progress(f"searching by {_shown(name, rewrite)}", done, len(self.questions))
+        back = np.argsort(np.array([number for batch in batches for number in batch], np.int64))
+        every = [known[i] for i in range(len(batches))]
+        seconds = np.concatenate([spent for _, spent in every] or [np.zeros(0)])[back]
+        return _Leg(self.engines.chunks(name), _joined([ranked for ranked, _ in every]).take(back), seconds)
 
     def _by(self, rewrite: tuple[str, ...]) -> str:
         """The chat model that rewrites, as keys of a memory have it."""
@@ -299,8 +318,8 @@ class Retrieval:
         new = [i for i in numbers if i not in known]
         key = "+".join(rewrite) + self._by(rewrite)
         if rewrite not in self._rewriting:
-            recalled = (self._memory.recall(key, i) if rewrite else None for i in range(len(self.questions)))
-            self._rewriting[rewrite] = np.array([before[1] if before is not None else 0.0 for before in recalled])
+            recalled = (self._memory.recall(key, [i]) if rewrite else None for i in range(len(self.questions)))
+            self._rewriting[rewrite] = np.array([before[1][0] if before is not None else 0.0 for before in recalled])
         if new and rewrite:
             self._progress(f"rewriting by {'+'.join(rewrite)}", 0, len(new))
         started = perf_counter()
@@ -309,7 +328,7 @@ class Retrieval:
         for i, one in zip(new, done, strict=True):
             known[i], self._rewriting[rewrite][i] = one, one.seconds or each
             if rewrite and _is_settled(one):
-                self._memory.keep(key, i, Ranked.empty(1), self._rewriting[rewrite][i])
+                self._memory.keep(key, [i], Ranked.empty(1), self._rewriting[rewrite][i : i + 1])
         return known
 
     def _ask(self, rewrite: tuple[str, ...], numbers: Sequence[int]) -> list[Rewritten]:
@@ -317,14 +336,16 @@ class Retrieval:
 
         return rewrite_all(self.engines.rewriters(rewrite), [self.questions[i] for i in numbers], self._models)
 
-    def _pool(self, names: tuple[str, ...], rewrite: tuple[str, ...], depth: int, legs: Mapping[str, Ranked]) -> Pool:
+    def _candidates_of(
+        self, names: tuple[str, ...], rewrite: tuple[str, ...], depth: int, legs: Mapping[str, Ranked]
+    ) -> Candidates:
         from karat.fuse import Legs
-        from karat.systems.pool import Pool
+        from karat.systems.candidates import Candidates
 
         key = (names, rewrite, depth)
-        if key not in self._pools:
-            self._pools[key] = Pool(Legs([legs[name] for name in names]))
-        return self._pools[key]
+        if key not in self._candidates:
+            self._candidates[key] = Candidates(Legs([legs[name] for name in names]))
+        return self._candidates[key]
 
     def _reranked(self, settings: SystemSettings, ranked: Ranked, chunks: Chunks) -> Reranked:
         """The first hits ordered anew by a cross-encoder in a folder, or by a chat model; it may fail on a list."""
@@ -370,10 +391,20 @@ def remarks_of(rewritten: Iterable[Rewritten], questions: int) -> list[str]:
     return [f"{remark} ({n:,} of {questions:,} questions)" for remark, n in counts.items()]
 
 
+def batches_of(questions: int) -> list[list[int]]:
+    """Numbers of questions that are searched together: those that are timed alone, in even steps, then the others.
+
+    They depend on how many questions there are and on nothing else, so that a run that was stopped makes the same.
+    """
+    timed = np.unique(np.linspace(0, questions - 1, min(TIMED, questions)).round().astype(np.int64))
+    others = np.setdiff1d(np.arange(questions), timed).tolist()
+    return [*([number] for number in timed.tolist()), *(others[i : i + BATCH] for i in range(0, len(others), BATCH))]
+
+
 def _joined(lists: Sequence[Ranked]) -> Ranked:
-    """Rankings of one query each as one of all of them."""
+    """Rankings of some queries each as one of all of them."""
     if not lists:
         return Ranked.empty(0)
-    sizes = [len(ranked.rows) for ranked in lists]
+    sizes = np.concatenate([np.diff(ranked.offsets) for ranked in lists])
     offsets = np.concatenate(([0], np.cumsum(sizes))).astype(np.int64)
     return Ranked(offsets, np.concatenate([r.rows for r in lists]), np.concatenate([r.scores for r in lists]))

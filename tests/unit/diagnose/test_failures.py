@@ -39,7 +39,11 @@ def test_each_question_has_the_label_of_the_step_that_lost_it():
         "bm25": ranked([1], [0], [4, 5], [4, 5, 2], [0, 1], [0]),
     }
     deep = {"dense": ranked([0, 1, 2, 4, 5, 3]), "bm25": ranked([0, 1, 2, 3])}
-    found = attribute("hybrid", gold, result, 2, legs=legs, deep=lambda leg, question, rows: deep[leg].rank_of(0, rows))
+
+    def ranks_of(leg, questions, rows):
+        return deep[leg].ranks_of(np.zeros(len(questions), np.int64), rows)
+
+    found = attribute("hybrid", gold, result, 2, legs=legs, deep=ranks_of)
     assert labels(found) == {
         "q1": ("gold_not_in_corpus", None, None, None),
         "q2": ("lost_in_fusion", "dense", 3, None),

@@ -72,11 +72,11 @@ def test_any_plan_finds_the_same(texts, tmp_path, precision, monkeypatch):
             assert ours.offsets.tolist() == theirs.offsets.tolist()
             assert ours.rows.tolist() == theirs.rows.tolist()
             assert ours.scores.tobytes() == theirs.scores.tobytes()
+        found, every = whole.search(queries, len(texts)), [rows] * len(queries)
+        assert engine.ranks_of(queries, every).tolist() == found.ranks_of(np.arange(len(queries)), every).tolist()
         for query in queries[:5]:
-            ranks = whole.search([query], len(texts))
-            assert engine.rank_of(query, rows) == ranks.rank_of(0, rows)
             assert engine.explain(query, 505) == whole.explain(query, 505)
-        assert engine.rank_of(queries[0], np.array([560, 561])) is None
+        assert engine.ranks_of(queries[:1], [np.array([560, 561])]).tolist() == [0]
         assert engine.explain(queries[0], 560) == [("cosine", 0.0)]
 
 

@@ -30,11 +30,18 @@ def test_it_is_the_rank_of_a_whole_search(engine, texts):
         whole = engine.search([query], len(texts))
         for _ in range(40):
             rows = np.unique(rng.integers(0, len(texts), rng.integers(1, 4)))
-            assert engine.rank_of(query, rows) == whole.rank_of(0, rows)
-        for row in whole.rows[:5]:
-            assert engine.rank_of(query, np.array([row])) == whole.rank_of(0, np.array([row]))
+            assert engine.ranks_of([query], [rows]) == whole.ranks_of(np.array([0]), [rows])
+        for rank, row in enumerate(whole.rows[:5], 1):
+            assert engine.ranks_of([query], [np.array([row])]).tolist() == [rank]
+
+
+def test_many_at_once_are_each_alone(engine, texts):
+    rng = np.random.default_rng(6)
+    queries = [" ".join(rng.choice(WORDS, 3)) for _ in range(150)] + ["", "zzz"]
+    rows = [np.unique(rng.integers(0, len(texts), rng.integers(0, 4))) for _ in queries]
+    alone = [engine.ranks_of([query], [some])[0] for query, some in zip(queries, rows, strict=True)]
+    assert engine.ranks_of(queries, rows).tolist() == alone
 
 
 def test_what_is_never_found_has_none(engine, texts):
-    assert engine.rank_of("night watch", np.array([len(texts) - 1])) is None
-    assert engine.rank_of("", np.array([0])) is None
+    assert engine.ranks_of(["night watch", ""], [np.array([len(texts) - 1]), np.array([0])]).tolist() == [0, 0]

@@ -48,7 +48,7 @@ def index(tmp_path_factory):
 
 def test_systems_over_one_index_return_what_each_finds_alone_and_read_a_chunk_once(index, monkeypatch):
     systems = [SystemSettings("bm25"), SystemSettings("dense"), SystemSettings(alpha=0.5), SystemSettings(fusion="rrf")]
-    retrieval = Retrieval(Engines(index), [q.text for q in QUESTIONS], one_by_one=True)
+    retrieval = Retrieval(Engines(index), [q.text for q in QUESTIONS], timed=True)
     retrieval.plan(systems, 2)
     read, chunk_at = [], type(index.chunks).__getitem__
 

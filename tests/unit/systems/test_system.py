@@ -172,7 +172,7 @@ def test_a_rewritten_leg_finds_the_same_whatever_else_is_asked(index, tmp_path):
     ways = [{"question": q, "phrasings": ["fuel tank litres watch", "fuel night watch"]} for q in QUESTIONS]
     (tmp_path / "ways.jsonl").write_text("".join(json.dumps(row) + "\n" for row in ways))
     shallow, deep = (SystemSettings("bm25", depth=d, rewrite=(f"phrasings:{tmp_path / 'ways.jsonl'}",)) for d in (1, 3))
-    retrieval = Retrieval(Engines(index), QUESTIONS, one_by_one=True)
+    retrieval = Retrieval(Engines(index), QUESTIONS, timed=True)
     retrieval.plan([deep, shallow], 1)
     retrieval.of(deep, 1)
     beside, alone = retrieval.of(shallow, 1).ranked, System(shallow, index).search(QUESTIONS, 1, whole=True).ranked

@@ -146,15 +146,15 @@ class Kept(Memory):
     def __init__(self):
         self.kept = {}
 
-    def recall(self, leg, question):
-        return self.kept.get((leg, question))
+    def recall(self, leg, questions):
+        return self.kept.get((leg, tuple(questions)))
 
-    def keep(self, leg, question, found, seconds):
-        self.kept[leg, question] = found, seconds
+    def keep(self, leg, questions, found, seconds):
+        self.kept[leg, tuple(questions)] = found, seconds
 
 
 def singly(index, questions, models, memory=None):
-    return Retrieval(Engines(index), questions, models, memory=memory, one_by_one=True)
+    return Retrieval(Engines(index), questions, models, memory=memory, timed=True)
 
 
 def test_a_run_asks_once_for_all_legs_and_counts_the_models_seconds_once(index):
@@ -200,7 +200,7 @@ def test_deeper_searches_share_what_the_model_said(index):
     chat = Stub(lambda user: ChatReply("The radio room."))
     retrieval = singly(index, QUESTIONS, Models(chat=chat))
     retrieval.of(HYDE, 3)
-    assert retrieval.rank_of(HYDE)("bm25", 1, np.arange(len(index.chunks))) == 1
+    assert retrieval.ranks_of(HYDE)("bm25", [1], [np.arange(len(index.chunks))]).tolist() == [1]
     assert len(chat.batches) == 1
 
 

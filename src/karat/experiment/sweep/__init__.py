@@ -33,8 +33,8 @@ if TYPE_CHECKING:
     from karat.measures.dialects import Dialect
     from karat.results.evaluation import Note
     from karat.retrieve import Progress
+    from karat.systems.candidates import Candidates
     from karat.systems.index import Index
-    from karat.systems.pool import Pool
 
     _Source = tuple[Index, str | None, str | None, tuple[Point, ...]]  # with its chunking and its embedder
 
@@ -311,7 +311,7 @@ def judge(part: SweptIndex, measures: Sequence[Measure], repeats: Repeats) -> Ju
         runs = [part.run(point) for point in part.points]
         resolution = part.resolution
         return judge_runs(resolution.testset, runs, resolution, JudgingSettings(repeats=repeats, tokens=tokens))
-    pools: dict[Pool, list[int]] = {}
+    pools: dict[Candidates, list[int]] = {}
     for number, point in enumerate(part.points):
         pools.setdefault(part.pool(point), []).append(number)
     rankings = [

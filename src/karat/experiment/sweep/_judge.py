@@ -15,7 +15,7 @@ if TYPE_CHECKING:
     from karat.core.docs import Chunks
     from karat.core.judged import Bools, Ints
     from karat.match import Key, Resolution
-    from karat.systems.pool import Pool
+    from karat.systems.candidates import Candidates
     from karat.systems.settings import SystemSettings
 
 _TABLE = 1 << 21
@@ -36,7 +36,7 @@ class HeldUnits:
     unit: Ints
 
 
-def held_by(pool: Pool, resolution: Resolution) -> HeldUnits:
+def held_by(pool: Candidates, resolution: Resolution) -> HeldUnits:
     """The units that candidates hold, as the matcher of the resolution sees them."""
     units = resolution.units
     keys = resolution.row_keys.get("exact", [])
@@ -53,7 +53,7 @@ def held_by(pool: Pool, resolution: Resolution) -> HeldUnits:
     return _by_keys(pool, resolution)
 
 
-def _by_keys(pool: Pool, resolution: Resolution) -> HeldUnits:
+def _by_keys(pool: Candidates, resolution: Resolution) -> HeldUnits:
     """The same from the keys of every candidate: chunks of one page share it, whether it is gold or not."""
     from karat.core.run import Run
 
@@ -87,7 +87,7 @@ def _by_keys(pool: Pool, resolution: Resolution) -> HeldUnits:
 class Ranking:
     """Systems over one pool: `numbers` are theirs among all systems of the sweep."""
 
-    pool: Pool
+    pool: Candidates
     held: HeldUnits
     numbers: Ints
     systems: Sequence[SystemSettings]

@@ -23,8 +23,8 @@ if TYPE_CHECKING:
     from karat.match import Pages, Resolution
     from karat.results.evaluation import Evaluation, InputInfo, Note
     from karat.results.study import Choice, Configuration, SweepView
+    from karat.systems.candidates import Candidates
     from karat.systems.index import Index
-    from karat.systems.pool import Pool
     from karat.systems.retrieval import Retrieval
 
 
@@ -41,9 +41,9 @@ class SweptIndex:
     chunk: str | None = None
     embedder: str | None = None
 
-    def pool(self, point: Point) -> Pool:
+    def pool(self, point: Point) -> Candidates:
         """The candidates that a configuration ranks; shared by all that consult the same legs at the same depth."""
-        return self.retrieval.pool(point.system, self.length)
+        return self.retrieval.candidates(point.system, self.length)
 
     def ranked(self, point: Point, *, whole: bool = False) -> Ranked:
         """The list of every question under a configuration; `whole` goes on beyond the sweep's length."""

@@ -97,16 +97,22 @@ def search(shards: Sequence[PostingShard], asked: QueryTerms, depth: int, shares
     return Ranked(offsets, _rows(flat), _unkeyed(flat).astype(np.float64))
 
 
-def rank_of(shards: Sequence[PostingShard], asked: QueryTerms, rows: Ints, shares: NDArray[np.float64]) -> int | None:
-    """The rank of the best of some rows in all that the one query finds, by counting those above; None: not found."""
-    every = np.full(1, -np.inf)
-    parts = []
-    for shard in shards:
-        plan = _SearchPlan(shard.postings, _asked_of(shard, asked), shard.postings.docs, shares, every)
-        parts.append(_in_collection(shard, plan.keys(0)))
-    keys = np.concatenate(parts)
-    wanted = keys[np.isin(_rows(keys), rows)]
-    return int((keys > wanted.max()).sum()) + 1 if len(wanted) else None
+def ranks_of(
+    shards: Sequence[PostingShard], asked: QueryTerms, rows: Sequence[Ints], shares: NDArray[np.float64]
+) -> Ints:
+    """For each query the rank of the best of its rows in all that it finds, by counting those above; 0: not found."""
+    every = np.full(len(rows), -np.inf)
+    plans = [
+        (shard, _SearchPlan(shard.postings, _asked_of(shard, asked), shard.postings.docs, shares, every))
+        for shard in shards
+    ]
+    ranks = np.zeros(len(rows), np.int64)
+    for query, sought in enumerate(rows):
+        keys = np.concatenate([_in_collection(shard, plan.keys(query)) for shard, plan in plans])
+        wanted = keys[np.isin(_rows(keys), sought)]
+        if len(wanted):
+            ranks[query] = np.count_nonzero(keys > wanted.max()) + 1
+    return ranks
 
 
 class _SearchPlan:

@@ -22,7 +22,7 @@ from karat.core.text.languages import count_languages
 from karat.retrieve._bm25 import folder as folders
 from karat.retrieve._bm25.counts import count_terms
 from karat.retrieve._bm25.postings import TOP, Collection, PostingShard, weigh_all
-from karat.retrieve._bm25.search import QueryTerms, query_terms, rank_of, search
+from karat.retrieve._bm25.search import QueryTerms, query_terms, ranks_of, search
 from karat.retrieve._bm25.variants import DELTA, EPSILON, VARIANTS, Formula
 from karat.retrieve._engine import Progress, check_depth, check_settings, concatenated
 from karat.retrieve._terms import AUTO, Terms
@@ -119,11 +119,11 @@ class BM25Engine:
         parts = [(batch, self._search(queries[batch[0] : batch[-1] + 1], depth)) for batch in batches]
         return parts[0][1] if len(parts) == 1 else concatenated(parts, len(queries))
 
-    def rank_of(self, query: str, rows: NDArray[np.int64]) -> int | None:
-        """The rank of the best of these rows in a search as deep as there are rows; None where it finds none."""
+    def ranks_of(self, queries: Sequence[str], rows: Sequence[NDArray[np.int64]]) -> NDArray[np.int64]:
+        """For each query the rank of the best of its rows in a search as deep as there are rows; 0: it finds none."""
         with self._reading():
-            terms, shares = self._asked([query])
-            return rank_of(self._shards, terms, rows, shares)
+            terms, shares = self._asked(queries)
+            return ranks_of(self._shards, terms, rows, shares)
 
     def _asked(self, queries: Sequence[str]) -> tuple[QueryTerms, NDArray[np.float64]]:
         """The known terms of queries, and what these give every row."""

@@ -16,6 +16,7 @@ import numpy as np
 
 from karat.core.errors import KaratError, UsageError
 from karat.core.ranked import Ranked
+from karat.io.threads import one_thread
 from karat.models import EmbedderSettings, Known, embed_all, embedder_named
 from karat.models.hosts import permitted
 from karat.retrieve._engine import Progress, check_depth, check_settings, concatenated, merged
@@ -38,6 +39,8 @@ _DEFAULTS: dict[str, Any] = {"ann": "exact", "precision": "float32", "m": 32, "e
 _QUERIES = 1024
 """How many queries are searched at a time, which bounds the memory their candidates take."""
 _JOINED = 2
+_RANKED = 64
+"""How many queries are multiplied with all vectors at a time to count what stands above a row."""
 
 
 class DenseEngine:
@@ -275,14 +278,26 @@ class DenseEngine:
             ranked = merged(ranked, shard.search(asked, depth, effort), depth)
         return ranked
 
-    def rank_of(self, query: str, rows: Ints) -> int | None:
-        """The rank of the best of these rows in an exact search as deep as there are rows; None where it finds none."""
-        asked = self._asked([query]) if any(len(shard.places(rows)) for shard in self._shards) else None
-        if asked is None or not asked.any():
-            return None
-        hits = (shard.best(asked, rows) for shard in self._shards)
-        cosine, row = max(hit for hit in hits if hit is not None)
-        return sum(shard.above(asked, cosine, row) for shard in self._shards) + 1
+    def ranks_of(self, queries: Sequence[str], rows: Sequence[Ints]) -> Ints:
+        """For each query the rank of the best of its rows in an exact search of all rows; 0: it finds none."""
+        wanted = [n for n, some in enumerate(rows) if any(len(shard.places(some)) for shard in self._shards)]
+        ranks = np.zeros(len(queries), np.int64)
+        for start in range(0, len(wanted), _RANKED):
+            numbers = np.array(wanted[start : start + _RANKED])
+            asked = self._asked([queries[number] for number in numbers])
+            full = asked.any(axis=1)
+            numbers, asked = numbers[full], np.ascontiguousarray(asked[full])
+            ranks[numbers] = self._above(asked, [rows[number] for number in numbers]) + 1
+        return ranks
+
+    def _above(self, asked: NDArray[np.float32], rows: Sequence[Ints]) -> Ints:
+        """For each query how many rows stand above the best of its rows."""
+        best = []
+        with one_thread():  # a few cosines at a time
+            for query, some in zip(asked, rows, strict=True):
+                hits = (shard.best(query[None], some) for shard in self._shards)
+                best.append(max(hit for hit in hits if hit is not None))
+        return np.sum([shard.above(asked, best) for shard in self._shards], axis=0, dtype=np.int64)
 
     def explain(self, query: str, row: int) -> list[tuple[str, float]]:
         """The cosine of a query and a row; 0 where either has no vector."""

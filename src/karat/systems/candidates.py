@@ -1,6 +1,6 @@
-"""Pool: the candidates of every question for rankings of the same legs at the same depth.
+"""Candidates: what all legs of a system found for every question; systems of the same legs and depth rank the same.
 
-A ranking of the pool is a score for each candidate. Where only a few candidates matter, the rank of each is found by
+A ranking is a score for each candidate. Where only a few candidates matter, the rank of each is found by
 counting what stands above it, by the rule of `Ranked`; nothing is sorted.
 """
 
@@ -27,7 +27,7 @@ _FEW = 24  # candidates of a question up to which counting beats sorting
 
 
 @dataclass(frozen=True)
-class Pool:
+class Candidates:
     """Legs laid over each other: candidates stand by question, then by row descending."""
 
     legs: Legs
@@ -93,24 +93,24 @@ class Pool:
 class _RankCounter:
     """Ranks of the same candidates under one score after the other: laid out once."""
 
-    def __init__(self, pool: Pool, candidates: Ints) -> None:
+    def __init__(self, pooled: Candidates, candidates: Ints) -> None:
         self._candidates = candidates
-        held = np.bincount(pool.query[candidates], minlength=pool.legs.queries)
+        held = np.bincount(pooled.query[candidates], minlength=pooled.legs.queries)
         self.most = int(held.max(initial=0))
         if not self.most or self.most > _FEW:
             return
         questions = np.argsort(-held, kind="stable")  # those with most candidates of interest first
         questions = questions[: int(np.count_nonzero(held))]
-        starts, sizes = pool.offsets[questions], np.diff(pool.offsets)[questions]
+        starts, sizes = pooled.offsets[questions], np.diff(pooled.offsets)[questions]
         place = np.arange(int(sizes.max()))
         # beyond the list of a question stands the one number that is neither above nor equal to any
-        self._table = np.where(place < sizes[:, None], starts[:, None] + place, len(pool.query))
+        self._table = np.where(place < sizes[:, None], starts[:, None] + place, len(pooled.query))
         first = np.cumsum(held) - held
         self._rounds: list[tuple[Ints, Ints, NDArray[np.bool_]]] = []
         for j in range(self.most):
             those = questions[held[questions] > j]
             numbers = first[those] + j
-            at = candidates[numbers] - pool.offsets[those]
+            at = candidates[numbers] - pooled.offsets[those]
             self._rounds.append((numbers, candidates[numbers], place < at[:, None]))
 
     def ranks(self, scores: Floats) -> Ints:
