@@ -103,9 +103,7 @@ def _listed(run: Run, testset: TestSet, ties: Ties) -> tuple[Ints, Ints]:
     return ranking(run, ties)[order], question[order]
 
 
-def _keys_held(
-    keys: Sequence[tuple[Key, ...]], hits: Ints, question: Ints, units: Units
-) -> tuple[Ints, Ints, Ints]:
+def _keys_held(keys: Sequence[tuple[Key, ...]], hits: Ints, question: Ints, units: Units) -> tuple[Ints, Ints, Ints]:
     """Every key of every hit, hit by hit: the place of the hit, the number of the key, and the unit, -1 for no gold.
 
     A hit without a key is a unit of its own.
@@ -143,12 +141,12 @@ def _sizes(run: Run) -> Ints | None:
     from karat.core.text.normalise import tokenise
 
     sizes = []
-    for count, text in zip(column_or_none(run, "tokens"), column_or_none(run, "text"), strict=True):
-        if count is None and text is None:
+    for tokens, text in zip(column_or_none(run, "tokens"), column_or_none(run, "text"), strict=True):
+        if tokens is None and text is None:
             return None
-        sizes.append(int(count) if count is not None else len(tokenise(text, "words")))
+        sizes.append(int(tokens) if tokens is not None else len(tokenise(text, "words")))
         if sizes[-1] < 0:
-            raise InputError(f"a hit has {count} tokens", place=run.source, remedy="Give counts from 0 up, or none.")
+            raise InputError(f"a hit has {tokens} tokens", place=run.source, remedy="Give counts from 0 up, or none.")
     return np.array(sizes, np.int64)
 
 

@@ -297,7 +297,10 @@ class DenseEngine:
             for query, some in zip(asked, rows, strict=True):
                 hits = (shard.best(query[None], some) for shard in self._shards)
                 best.append(max(hit for hit in hits if hit is not None))
-        return np.sum([shard.above(asked, best) for shard in self._shards], axis=0, dtype=np.int64)
+        above = np.zeros(len(asked), np.int64)
+        for shard in self._shards:
+            above += shard.above(asked, best)
+        return above
 
     def explain(self, query: str, row: int) -> list[tuple[str, float]]:
         """The cosine of a query and a row; 0 where either has no vector."""
