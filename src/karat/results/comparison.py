@@ -48,7 +48,7 @@ class Flip:
         return self.b - self.a
 
 
-@dataclass(frozen=True, kw_only=True)
+@dataclass(frozen=True, kw_only=True, slots=True)
 class Pair:
     """Two systems (or cells) by one measure over the questions that both have a value for: b - a.
 

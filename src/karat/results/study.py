@@ -41,7 +41,7 @@ class Configuration:
         return float(value) if value is not None else None
 
 
-@dataclass(frozen=True, kw_only=True)
+@dataclass(frozen=True, kw_only=True, slots=True)
 class Cell:
     """A system at one cut-off, by the main measure."""
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -24,14 +25,14 @@ def mean_known(rows: Floats) -> Floats:
 class DistinctRows:
     """Rows of numbers of which equal ones are held once, in the order in which they first came."""
 
-    def __init__(self, values: Floats) -> None:
-        self.rows: Floats = values[:0]
+    def __init__(self, values: NDArray[Any]) -> None:
+        self.rows: NDArray[Any] = values[:0]
         self.first: Ints = np.zeros(0, np.int64)  # the first of all rows that each of `rows` is
         self.place: Ints = np.zeros(0, np.int64)  # which of `rows` each of all rows is
         self._numbers: dict[bytes, int] = {}
         self.add(values)
 
-    def add(self, values: Floats) -> None:
+    def add(self, values: NDArray[Any]) -> None:
         """Rows that come after those before."""
         numbers, held = self._numbers, len(self.rows)
         rows = np.ascontiguousarray(values)

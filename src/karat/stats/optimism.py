@@ -14,6 +14,7 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass
+from functools import lru_cache
 
 import numpy as np
 
@@ -110,22 +111,25 @@ def selection_p(values: Floats, best: int, *, mean: Floats | None = None, draws:
     own = np.einsum("rq,rq->r", deviation, deviation)
     floor = 1e-12 * max(float(own.max()), 1e-300)
 
-    def inverse(picked: Ints) -> Floats:
-        """1 by the standard error of the lead of each picked row over every other."""
-        square = own[picked][:, None] + own[None, :] - 2 * (deviation[picked] @ deviation.T)
+    most = max(1, SUMS // rows)  # draws, and picked rows, whose numbers are held
+
+    def inverse(picked: int) -> Floats:
+        """1 by the standard error of the lead of a picked row over every other."""
+        square = own[picked] + own - 2 * (deviation @ deviation[picked])
         return np.where(square > floor, 1 / np.sqrt(np.maximum(square, floor)), 0.0)
+
+    inverse_of = lru_cache(maxsize=most)(inverse)
 
     def largest_leads(sums: Floats) -> Floats:
         """The largest lead of the best of each draw. Few rows are ever the best: only theirs are worked out."""
         picked, place = np.unique(sums.argmax(axis=1), return_inverse=True)
-        ahead = (sums.max(axis=1, keepdims=True) - sums) * inverse(picked)[place]
+        ahead = (sums.max(axis=1, keepdims=True) - sums) * np.stack([inverse_of(row) for row in picked.tolist()])[place]
         largest: Floats = ahead.max(axis=1)
         return largest
 
     total = deviation.sum(axis=1)
-    seen = (total[best] - total) * inverse(np.array([best]))[0]
-    most = max(1, SUMS // rows)  # draws whose sums fit into memory
-    with threads_for(most * rows * questions):
+    seen = (total[best] - total) * inverse(best)
+    with threads_for(SUMS * min(rows, questions)):
         leads = [
             largest_leads(signs[start : start + most] @ deviation.T)
             for signs in drawn_signs(questions, draws, seed)

@@ -35,11 +35,11 @@ from numpy.typing import NDArray
 
 from karat.io.threads import threads_for
 from karat.results.evaluation import SIGNIFICANT
-from karat.stats.arrays import TIE, Bools, Floats, Ints
+from karat.stats.arrays import TIE, Bools, DistinctRows, Floats, Ints
 
 DRAWS = 10_000
 SUMS = 2**20  # numbers held at once
-ALL_SUMS = 2**25  # numbers of the sums of all draws of several systems and measures
+ALL_SUMS = 2**24  # numbers of the sums of all draws of several systems and measures
 
 
 @dataclass(frozen=True)
@@ -71,8 +71,9 @@ def flip_test(
     """
     grid, scale = _sorted_grid(differences)
     n = np.isfinite(differences).sum(axis=1)
-    distinct, place = np.unique(np.column_stack([n, grid]), axis=0, return_inverse=True)
-    tested = _test_rows(distinct[:, 1:], distinct[:, 0].astype(np.int64), draws, seed, alpha)
+    distinct = DistinctRows(np.column_stack([n, grid]))
+    place = distinct.place
+    tested = _test_rows(distinct.rows[:, 1:], distinct.rows[:, 0].astype(np.int64), draws, seed, alpha)
     ends = np.stack([tested.low[place] * scale, tested.high[place] * scale])
     return FlipResult(tested.p[place], ends.min(axis=0), ends.max(axis=0))
 
@@ -96,11 +97,10 @@ def drawn_pairs(
         return tested
     first, second = np.array(pairs, np.int64).T
     known = np.isfinite(values)
-    packed = np.packbits(known, axis=2).reshape(-1, -(-values.shape[2] // 8))
-    _, index, group = np.unique(packed, axis=0, return_index=True, return_inverse=True)
-    group = group.reshape(known.shape[:2])
+    masks = DistinctRows(known.reshape(-1, values.shape[2]))
+    group = masks.place.reshape(known.shape[:2])
     alike = group[:, first] == group[:, second]
-    for number, mask in enumerate(known.reshape(-1, values.shape[2])[index]):
+    for number, mask in enumerate(masks.rows):
         wanted = alike & (group[:, first] == number) & mask.any()
         for some in _parts_of_pairs(first, second, np.flatnonzero(wanted.any(axis=0)), ALL_SUMS // draws):
             systems, place = np.unique([first[some], second[some]], return_inverse=True)

@@ -90,7 +90,7 @@ def test_a_configuration_holds_only_what_it_has():
         ({"alpha": "half"}, "alpha: 'half' is no number"),
         ({"alpha": "nan"}, "alpha: 'nan' is no number"),
         ({"alpha": []}, "alpha: nothing to sweep"),
-        ({"alpha": "0:1:0.00001"}, "more than 10,000 values"),
+        ({"alpha": "0:1:0.00001"}, "more than 100,000 values"),
         ({"k": "0,5"}, "k=0: a cut-off is a whole number of 1 or more"),
         ({"k": "2.5"}, "k=2.5 is not a whole number"),
         ({"depth": "0"}, "depth=0: what each engine gives is a whole number of 1 or more"),
@@ -100,7 +100,7 @@ def test_a_configuration_holds_only_what_it_has():
         ({"fusion": "rrf", "rrf_k": "-1"}, "k=-1.0 is not a number of 0 or more"),
         ({"legs": "dense"}, "a hybrid fuses two engines or more"),
         ({"legs": "dense,bm25,other"}, "alpha weighs two legs"),
-        ({"alpha": "0:1:0.0002", "depth": "50,100,200"}, "the grid has 14,999 configurations, more than the 10,000"),
+        ({"alpha": "0:1:0.00002", "depth": "50,100,200"}, "the grid has 149,999 configurations, more than the 100,000"),
     ],
 )
 def test_what_cannot_be_swept_is_refused_with_a_reason(given, says):

@@ -17,16 +17,16 @@ import numpy as np
 from karat.core.docs import unread_line
 from karat.core.errors import NoOverlapError, UsageError, did_you_mean
 from karat.core.progress import shown_in_notebook
-from karat.core.scores import Scores
 from karat.experiment.frozen import changed_notes
 from karat.experiment.settings import Choices, MatchSettings, settings_of, takes_settings
+from karat.experiment.study import values_of
 from karat.experiment.sweep.grid import Grid, Point
-from karat.experiment.sweep.swept import Swept, SweptIndex
+from karat.experiment.sweep.swept import MOST_SCORES, Swept, SweptIndex, check_held
+from karat.stats.arrays import DistinctRows
 from karat.systems.engines import Engines
 from karat.systems.retrieval import Retrieval
 
 if TYPE_CHECKING:
-    from karat.core.judged import Judged, Repeats
     from karat.core.measure import Measure
     from karat.core.types import TestSet
     from karat.match import Resolution
@@ -64,16 +64,16 @@ def sweep(
     `grid` may be a dict: `{"alpha": "0:1:0.1", "k": "3,5,7", "fusion": "rrf"}`. `source` is an index; where the
     grid has chunkings or embedders it is documents, of which indexes are built into the folder `work` (else into one
     that goes with the result). `main` decides: `Recall` stands for Recall at every cut-off of the grid, `Recall@5` for
-    that alone; configurations are compared at the same cut-off.
+    that alone; configurations are compared at the same cut-off. The other measures are worked out when they are asked
+    for.
     Lists are `length` hits long: as many as the largest cut-off asks for and, where a measure has none or cuts by
     tokens, as the smallest depth if that is more. The scores are those of each `System` run alone.
     `matching` is as in `karat.score`.
     A `resolution` of this test set's gold against this index, where there is one already, is taken as it is.
     """
     from karat.experiment.inputs import resolved
+    from karat.experiment.sweep._judge import scored
     from karat.files import as_testset
-    from karat.match import share_matched
-    from karat.measures.compute import compute
     from karat.measures.dialects import dialect_named
 
     say = progress or (lambda what, done, total: None)
@@ -85,6 +85,7 @@ def sweep(
     cells, wanted = measures_of(grid, measures, main, spoken, settings.rel)
     length = _length(grid, wanted, length)
     points, dropped = grid.points(length)
+    repeats = settings.repeats or spoken.repeats
     questions, taken = as_testset(testset, columns=choices.columns)
     _check_questions(questions)
     notes: list[Note] = [_note("info", text) for text in (*grid.notes, *dropped)]
@@ -94,18 +95,17 @@ def sweep(
     with ExitStack() as stack:
         sources = _sources(source, grid, points, _folder(work, stack), say)
         parts: list[SweptIndex] = []
-        scores: list[Scores] = []
+        values = tuple(DistinctRows(np.zeros((0, len(questions)))) for _ in cells)
         shares: dict[str, float] = {}
-        for number, (index, chunk, embedder, chosen) in enumerate(sources):
+        for index, chunk, embedder, chosen in sources:
             retrieval = _retrieval(index, questions, chosen, length, say)
             held = resolution or resolved(questions, index, choices, lambda what: say(what, 0, 1))
             part = SweptIndex(index, held, chosen, retrieval, length, settings.pages, chunk, embedder)
-            say(f"scoring {len(part.points)} configurations", number, len(sources))
-            judged = judge(part, wanted, settings.repeats or spoken.repeats)
-            shares |= share_matched(judged)
-            scores.append(
-                compute(wanted, judged.systems, judged.questions, judged=judged, no_gold_is_zero=spoken.no_gold_is_zero)
-            )
+            for scores, found in scored(part, cells, repeats, spoken, say):
+                shares |= found
+                for rows, measure in zip(values, cells, strict=True):
+                    rows.add(values_of(scores, measure.name))
+                check_held(sum(rows.rows.size for rows in values), "scores by the main measure that differ")
             notes += _noticed(part, wanted)
             parts.append(part)
         notes += _check_found(shares, length, settings.allow_zero_overlap)
@@ -113,9 +113,12 @@ def sweep(
             notes.append(
                 _note("warning", f"{cells[0].name} cuts by rank, and of larger chunks that is more text. {EQUAL}")
             )
+        many = len(values[0].place) * len(questions) * len(wanted)
+        if many > MOST_SCORES:
+            notes.append(_note("info", f"{many:,} scores by all measures are too many: a folder gets the grid alone."))
         swept = Swept(
-            questions, Scores.concat(scores), tuple(parts), cells, _main_name(cells), length, tuple(notes), (taken,),
-            dialect,
+            testset=questions, values=values, parts=tuple(parts), cells=cells, measures=wanted, main=_main_name(cells),
+            length=length, repeats=repeats, notes=tuple(notes), taken=(taken,), dialect=dialect,
         )  # fmt: skip
         weakref.finalize(swept, stack.pop_all().close)
     return swept
@@ -297,29 +300,6 @@ def _noticed(part: SweptIndex, measures: Sequence[Measure]) -> Iterator[Note]:
             f"{where}no chunk of the index holds {missing:,} of {units:,} gold units: no configuration can find them, "
             "and they count as missed. `karat testset check` says why and what to do.",
         )
-
-
-def judge(part: SweptIndex, measures: Sequence[Measure], repeats: Repeats) -> Judged:
-    """Where gold stands in the list of every configuration."""
-    from karat.experiment.sweep._judge import Ranking, held_by, judged_of
-
-    tokens = any(m.tokens is not None for m in measures)
-    if repeats == "collapse":  # what is removed shifts every rank: the lists are needed
-        from karat.match import JudgingSettings
-        from karat.match import judge as judge_runs
-
-        runs = [part.run(point) for point in part.points]
-        resolution = part.resolution
-        return judge_runs(resolution.testset, runs, resolution, JudgingSettings(repeats=repeats, tokens=tokens))
-    pools: dict[Candidates, list[int]] = {}
-    for number, point in enumerate(part.points):
-        pools.setdefault(part.pool(point), []).append(number)
-    rankings = [
-        Ranking(pool, held_by(pool, part.resolution), np.array(numbers), [part.points[i].system for i in numbers])
-        for pool, numbers in pools.items()
-    ]
-    names = [point.name for point in part.points]
-    return judged_of(rankings, names, part.resolution, length=part.length, repeats=repeats, tokens=tokens)
 
 
 def _check_found(shares: Mapping[str, float], length: int, allow: bool) -> list[Note]:

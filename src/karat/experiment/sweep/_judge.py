@@ -1,8 +1,8 @@
-"""Gold in a pool: which candidates hold which units, and the Judged of every ranking of the pool at once."""
+"""Gold in a pool: which candidates hold which units, the Judged of many rankings of the pool at once, their scores."""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import TYPE_CHECKING
@@ -14,11 +14,59 @@ from karat.core.judged import Judged, Repeats
 if TYPE_CHECKING:
     from karat.core.docs import Chunks
     from karat.core.judged import Bools, Ints
+    from karat.core.measure import Measure
+    from karat.core.scores import Scores
+    from karat.experiment.sweep.swept import SweptIndex
     from karat.match import Key, Resolution
+    from karat.measures.dialects import Dialect
+    from karat.retrieve import Progress
     from karat.systems.candidates import Candidates
     from karat.systems.settings import SystemSettings
 
 _TABLE = 1 << 21
+_BLOCK = 1 << 21  # scores worked out at once
+
+
+def scored(
+    part: SweptIndex, measures: Sequence[Measure], repeats: Repeats, dialect: Dialect, progress: Progress
+) -> Iterator[tuple[Scores, dict[str, float]]]:
+    """Scores of the configurations of an index, some at a time, and the share of the gold that each finds."""
+    from karat.match import share_matched
+    from karat.measures.compute import compute
+
+    held: dict[Candidates, HeldUnits] = {}
+    many, step = len(part.points), max(1, _BLOCK // (len(part.resolution.testset) * len(measures)))
+    for start in range(0, many, step):
+        progress(f"scoring {many} configurations", start, many)
+        judged = _judge(replace(part, points=part.points[start : start + step]), measures, repeats, held)
+        yield (
+            compute(measures, judged.systems, judged.questions, judged=judged, no_gold_is_zero=dialect.no_gold_is_zero),
+            share_matched(judged),
+        )
+
+
+def _judge(part: SweptIndex, measures: Sequence[Measure], repeats: Repeats, held: dict[Candidates, HeldUnits]) -> Judged:
+    """Where gold stands in the list of every configuration. What a pool holds is found once and put into `held`."""
+    tokens = any(m.tokens is not None for m in measures)
+    if repeats == "collapse":  # what is removed shifts every rank: the lists are needed
+        from karat.match import JudgingSettings
+        from karat.match import judge as judge_runs
+
+        runs = [part.run(point) for point in part.points]
+        resolution = part.resolution
+        return judge_runs(resolution.testset, runs, resolution, JudgingSettings(repeats=repeats, tokens=tokens))
+    pools: dict[Candidates, list[int]] = {}
+    for number, point in enumerate(part.points):
+        pools.setdefault(part.pool(point), []).append(number)
+    for pool in pools:
+        if pool not in held:
+            held[pool] = held_by(pool, part.resolution)
+    rankings = [
+        Ranking(pool, held[pool], np.array(numbers), [part.points[i].system for i in numbers])
+        for pool, numbers in pools.items()
+    ]
+    names = [point.name for point in part.points]
+    return judged_of(rankings, names, part.resolution, length=part.length, repeats=repeats, tokens=tokens)
 
 
 @dataclass(frozen=True)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, field, replace
 from decimal import Decimal, InvalidOperation
@@ -17,7 +18,7 @@ if TYPE_CHECKING:
 
 _T = TypeVar("_T", str, float)
 Values = str | float | Iterable[float]
-LIMIT = 10_000
+LIMIT = 100_000  # configurations of one sweep
 ALPHA = "0:1:0.1"
 CUTS = "3,5,7,10,15"
 _DIGITS = 6  # of a setting: names show as many
@@ -259,7 +260,7 @@ def _once(what: str, values: Sequence[_T], notes: list[str]) -> tuple[_T, ...]:
     """The values without repeats, which are noted."""
     kept = tuple(dict.fromkeys(values))
     if len(kept) < len(values):
-        twice = dict.fromkeys(v for v in values if values.count(v) > 1)
+        twice = [value for value, many in Counter(values).items() if many > 1]
         shown = ", ".join(f"{v:g}" if isinstance(v, float) else str(v) for v in twice)
         notes.append(f"{what}: {shown} was given more than once and is swept once.")
     return kept

@@ -14,6 +14,7 @@ from karat.core.glance import NotebookView, Table
 from karat.core.text.words import plural
 
 if TYPE_CHECKING:
+    from karat.core.judged import Repeats
     from karat.core.measure import Measure
     from karat.core.ranked import Ranked
     from karat.core.run import Run
@@ -23,9 +24,22 @@ if TYPE_CHECKING:
     from karat.match import Pages, Resolution
     from karat.results.evaluation import Evaluation, InputInfo, Note
     from karat.results.study import Choice, Configuration, SweepView
+    from karat.stats.arrays import DistinctRows
     from karat.systems.candidates import Candidates
     from karat.systems.index import Index
     from karat.systems.retrieval import Retrieval
+
+
+MOST_SCORES = 1 << 26  # half a gigabyte
+
+
+def check_held(many: int, what: str) -> None:
+    """Refuse to hold more scores than memory should."""
+    if many > MOST_SCORES:
+        raise UsageError(
+            f"the sweep has {many:,} {what}, more than the {MOST_SCORES:,} that are held. Take larger steps, fewer "
+            "cut-offs (-k) or measures (-m), or fewer questions."
+        )
 
 
 @dataclass(frozen=True)
@@ -57,22 +71,42 @@ class SweptIndex:
         return run_of(point.name, self.resolution.testset.ids, self.ranked(point), self.index.chunks, self.pages)
 
 
-@dataclass(frozen=True, repr=False)
+@dataclass(frozen=True, repr=False, kw_only=True)
 class Swept(NotebookView):
     """Scores of every configuration of a sweep.
 
-    `cells` are the main measure at each of its cut-offs, `main` what they have in common.
+    `cells` are the main measure at each of its cut-offs, `main` what they have in common, `values` the scores by each
+    of them. Those by all `measures` are worked out when they are asked for.
     """
 
     testset: TestSet
-    scores: Scores
+    values: tuple[DistinctRows, ...]
     parts: tuple[SweptIndex, ...]
     cells: tuple[Measure, ...]
+    measures: tuple[Measure, ...]
     main: str
     length: int
+    repeats: Repeats
     notes: tuple[Note, ...] = ()
     taken: tuple[InputInfo, ...] = ()
     dialect: str = "karat"
+
+    @cached_property
+    def scores(self) -> Scores:
+        """The scores of every configuration by every measure, where they are not too many to be held."""
+        from karat.core.scores import Scores
+        from karat.experiment.sweep._judge import scored
+        from karat.measures.dialects import dialect_named
+
+        check_held(self._count, "scores by all measures")
+        dialect = dialect_named(self.dialect)
+        blocks = (scored(part, self.measures, self.repeats, dialect, lambda *_: None) for part in self.parts)
+        return Scores.concat([scores for block in blocks for scores, _ in block])
+
+    @property
+    def _count(self) -> int:
+        """How many scores there are by all measures."""
+        return len(self.configurations) * len(self.testset) * len(self.measures)
 
     @cached_property
     def configurations(self) -> tuple[Configuration, ...]:
@@ -84,7 +118,7 @@ class Swept(NotebookView):
         )
 
     def _line(self) -> str:
-        counts = (plural(len(self.scores.systems), "configuration"), plural(len(self.testset), "question"))
+        counts = (plural(len(self.configurations), "configuration"), plural(len(self.testset), "question"))
         return "; ".join((self.main, *counts))
 
     def _table(self) -> Table:
@@ -101,7 +135,9 @@ class Swept(NotebookView):
             for point in part.points:
                 if point.name == system:
                     return part, point
-        raise UsageError(f"there is no configuration {system!r}.{did_you_mean(system, self.scores.systems)}")
+        raise UsageError(
+            f"there is no configuration {system!r}.{did_you_mean(system, [c.name for c in self.configurations])}"
+        )
 
     def ranked(self, system: str, *, whole: bool = False) -> Ranked:
         """The list of every question under a configuration: rows of its index's chunks, best first."""
@@ -118,13 +154,14 @@ class Swept(NotebookView):
 
         Without `k` at 5, where that is swept, else at the smallest. Single engines stand first.
         """
-        from karat.experiment.study import choice_of, values_of
+        from karat.experiment.study import choice_of
 
-        main, systems = self._main(k), self.scores.systems
-        order = sorted(range(len(systems)), key=lambda s: self.configurations[s].settings.get("engine") == "hybrid")
-        values = values_of(self.scores, main.name)[order]
+        main, configurations = self._main(k), self.configurations
+        order = sorted(range(len(configurations)), key=lambda s: configurations[s].settings.get("engine") == "hybrid")
+        held = self.values[self.cells.index(main)]
         kinds = [q.slice_value(by) if by is not None else None for q in self.testset]
-        return choice_of(main, [systems[s] for s in order], values, self.testset, kinds=kinds, seed=seed)
+        systems = [configurations[s].name for s in order]
+        return choice_of(main, systems, held.rows[held.place[order]], self.testset, kinds=kinds, seed=seed)
 
     def _main(self, k: int | None) -> Measure:
         """The main measure at a cut-off."""
@@ -173,7 +210,10 @@ class Swept(NotebookView):
         )  # fmt: skip
 
     def save(self, path: str | os.PathLike[str], view: SweepView | None = None) -> list[Path]:
-        """Write the grid as .json, .csv or .txt; into a folder all of these, and row and summary files."""
+        """Write the grid as .json, .csv or .txt; into a folder all of these, and row and summary files.
+
+        Where there are too many scores to be held, row and summary files are left out.
+        """
         from karat.experiment.report import Report
         from karat.experiment.settings import Choices
         from karat.io.writing import write_whole
@@ -192,8 +232,10 @@ class Swept(NotebookView):
             raise UsageError(
                 f"cannot tell a format from {target.name!r}. Endings: {', '.join(sorted(written))}; or name a folder."
             )
-        report = Report(self.evaluation((view.slice,) if view.slice else ()), [], Choices(dialect=self.dialect))
-        saved = report.save(target)
+        saved: list[Path] = []
+        if self._count <= MOST_SCORES:
+            report = Report(self.evaluation((view.slice,) if view.slice else ()), [], Choices(dialect=self.dialect))
+            saved += report.save(target)
         for ending, render in written.items():
             write_whole(target / f"sweep{ending}", render(view))
             saved.append(target / f"sweep{ending}")
