@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import TYPE_CHECKING, Any
@@ -46,6 +46,12 @@ class StudySystem(SystemRun):
     @property
     def name(self) -> str:
         return self.configuration.name
+
+    @property
+    def timed(self) -> int | None:
+        """How many questions were timed, where karat searched and timed a sample alone."""
+        n = sum(spent is not None for spent in self.seconds)
+        return n if self.retrieved is not None and n < len(self.seconds) else None
 
     @cached_property
     def indexed(self) -> Resolution | None:
@@ -159,7 +165,11 @@ def study_of(
         testset, runs, choices, progress=lambda step: say(step, 0, 1), inputs=taken, notes=notes,
         resolution=resolutions, models=models,
     )  # fmt: skip
-    evaluation = replace(evaluation, usage=(*evaluation.usage, *_retrieval_times(systems, evaluation)))
+    evaluation = replace(
+        evaluation,
+        usage=(*evaluation.usage, *_retrieval_times(systems, evaluation)),
+        notes=(*evaluation.notes, *_timed_notes(systems, testset)),
+    )
     say("choosing", 0, 1)
     choice, pairs = _chosen(evaluation, plan, systems, testset)
     failures, counts, answer_gold = _failures(systems, plan.k, problems, evaluation, say)
@@ -177,6 +187,7 @@ def study_of(
         error_classes=error_classes(evaluation, plan.recall) if spoken.has_error_classes else {},
         hits={c.name: _hits(c, testset) for c in shown},
         seconds={c.name: tuple(c.seconds) for c in systems if len(c.seconds)},
+        timed={c.name: c.timed for c in systems if c.timed is not None},
         answers={c.name: answers_of(c) for c in systems if c.run.has_answers},
         manifest=dict(manifest or {}),
         answer_gold=answer_gold,
@@ -190,6 +201,19 @@ def _retrieval_times(systems: Sequence[StudySystem], evaluation: Evaluation) -> 
     said = {u.system for u in evaluation.usage if u.what in ("seconds retrieve", "seconds total")}
     timed = (usage(c.name, "seconds retrieve", c.seconds) for c in systems if c.name not in said)
     return [u for u in timed if u is not None]
+
+
+def _timed_notes(systems: Sequence[StudySystem], testset: TestSet) -> Iterator[Note]:
+    """A note on seconds that were measured on a sample."""
+    from karat.results.evaluation import Note
+
+    timed = {system.timed for system in systems if system.timed is not None}
+    if timed:
+        yield Note(
+            "info",
+            f"Seconds of retrieval are of {max(timed):,} of {len(testset):,} questions, each searched alone; the "
+            "others were searched in batches.",
+        )
 
 
 def answers_of(system: StudySystem) -> dict[str, StudyAnswer]:

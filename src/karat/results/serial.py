@@ -32,6 +32,8 @@ from karat.results import evaluation
 from karat.results.evaluation import Note
 
 if TYPE_CHECKING:
+    from numpy.typing import NDArray
+
     from karat.results.study import HitTable, Study
 
 STUDY = "study.json.gz"
@@ -130,11 +132,9 @@ class _Stored(_Plain):
         return self.of_many(value) if _are_many(value) else super().of(value)
 
     def of_fields(self, value: Any) -> dict[str, Any]:
-        kind = type(value).__name__
-        return {
-            _KIND: kind,
-            **{f.name: self._field(kind, f.name, getattr(value, f.name)) for f in _stored(type(value))},
-        }
+        kind = type(value)
+        held = {f.name: self._field(kind.__name__, f.name, getattr(value, f.name)) for f in _stored(kind)}
+        return {_KIND: kind.__name__, **held}
 
     def _field(self, kind: str, name: str, value: Any) -> Any:
         if type(value) in _SCALARS:
@@ -247,7 +247,7 @@ class _StudyReader:
     def _hits(self, value: Mapping[str, Any]) -> HitTable:
         from karat.results.study import HitTable
 
-        return HitTable(
+        hits = HitTable(
             questions=tuple(value["questions"]),
             offsets=unpacked(value["offsets"]),
             rows=unpacked(value["rows"]),
@@ -256,6 +256,11 @@ class _StudyReader:
             holds={number: tuple(units) for number, units in value["holds"]},
             legs={name: (unpacked(ranks), unpacked(scores)) for name, ranks, scores in value["legs"]},
         )
+        _check_places(hits.rows, len(self.chunks))
+        _check_sizes(np.diff(hits.offsets), len(hits.questions), len(hits.rows))
+        if any(len(column) != len(hits.rows) for column in (hits.scores, *chain.from_iterable(hits.legs.values()))):
+            raise ValueError("columns of hits differ in length")
+        return hits
 
 
 class _StoredLists(Mapping[str, Sequence[Sequence[Any]]]):
@@ -263,6 +268,11 @@ class _StoredLists(Mapping[str, Sequence[Sequence[Any]]]):
 
     def __init__(self, systems: Mapping[str, Mapping[str, Any]], texts: Sequence[str]) -> None:
         self._systems, self._texts = systems, texts
+        for column in systems.values():
+            held, sizes = unpacked(column["texts" if "texts" in column else "numbers"]), unpacked(column["sizes"])
+            _check_sizes(sizes, len(sizes), len(held))
+            if "texts" in column:
+                _check_places(held, len(texts))
 
     def __getitem__(self, system: str) -> list[tuple[Any, ...]]:
         column = self._systems[system]
@@ -278,6 +288,16 @@ class _StoredLists(Mapping[str, Sequence[Sequence[Any]]]):
 
     def __len__(self) -> int:
         return len(self._systems)
+
+
+def _check_places(numbers: NDArray[Any], most: int) -> None:
+    if len(numbers) and not (numbers.dtype.kind == "i" and 0 <= numbers.min() <= numbers.max() < most):
+        raise ValueError("a number names nothing")
+
+
+def _check_sizes(sizes: NDArray[Any], lists: int, total: int) -> None:
+    if sizes.dtype.kind != "i" or len(sizes) != lists or (sizes < 0).any() or sizes.sum() != total:
+        raise ValueError("lists are not as long as their content")
 
 
 def _measure(value: Mapping[str, Any]) -> Measure:

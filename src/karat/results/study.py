@@ -153,7 +153,7 @@ class HitTable(Mapping[str, Sequence[StudyHit]]):
     """The first hits of a system for every question as columns; those of a question are made when they are asked for.
 
     Hits of question i stand at `offsets[i]:offsets[i + 1]`, best first. `rows` are their places in `chunks`, a score
-    is NaN where there is none, `holds` is by number of the hit, and a rank in a leg is 0 where the leg has not found it.
+    is NaN where there is none, `holds` is by number of the hit, and a rank in a leg is 0 where that has not found it.
     """
 
     questions: Sequence[str]
@@ -175,11 +175,8 @@ class HitTable(Mapping[str, Sequence[StudyHit]]):
 
     def _hit(self, rank: int, place: int) -> StudyHit:
         score = float(self.scores[place])
-        legs = {
-            name: (int(ranks[place]), float(scores[place]))
-            for name, (ranks, scores) in self.legs.items()
-            if ranks[place]
-        }
+        legs = {name: (int(ranks[place]), float(scores[place])) for name, (ranks, scores) in self.legs.items()}
+        legs = {name: at for name, at in legs.items() if at[0]}
         chunk = self.chunks[int(self.rows[place])]
         return StudyHit(rank, score if score == score else None, chunk, holds=self.holds.get(place, ()), legs=legs)
 
