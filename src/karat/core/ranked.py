@@ -54,20 +54,21 @@ class Ranked:
 
     def ranks_of(self, queries: Ints, rows: Sequence[Ints]) -> Ints:
         """For each of some queries the rank of the best of some rows; 0 where none of them was found."""
-        ranks = np.zeros(len(rows), np.int64)
-        wanted = np.concatenate([*rows, np.zeros(0, np.int64)])
-        if not len(wanted) or not len(self.rows):
-            return ranks
         owner = np.repeat(np.arange(len(rows)), [len(some) for some in rows])
-        width = 1 + max(int(self.rows.max()), int(wanted.max()))
-        keys = self.query * width + self.rows
+        places = self.find(queries[owner], np.concatenate([*rows, np.zeros(0, np.int64)]))
+        best = np.full(len(rows), len(self.rows), np.int64)
+        np.minimum.at(best, owner[places >= 0], places[places >= 0])
+        return np.append(self.rank, 0)[best]
+
+    def find(self, queries: Ints, rows: Ints) -> Ints:
+        """Where these rows stand among the hits of these queries; -1 where one is no hit."""
+        if not len(rows) or not len(self.rows):
+            return np.full(len(rows), -1, np.int64)
+        width = 2 + max(int(self.rows.max()), int(rows.max()))
+        keys, wanted = self.query * width + self.rows, queries * width + np.where(rows < 0, width - 1, rows)
         order = np.argsort(keys, kind="stable")
-        keys, sought = keys[order], queries[owner] * width + wanted
-        at = np.minimum(np.searchsorted(keys, sought), len(keys) - 1)
-        hit = np.flatnonzero(keys[at] == sought)
-        best = np.full(len(rows), len(keys) + 1, np.int64)
-        np.minimum.at(best, owner[hit], self.rank[order][at[hit]])
-        return np.where(best <= len(keys), best, ranks)
+        at = np.minimum(np.searchsorted(keys, wanted, sorter=order), len(keys) - 1)
+        return np.where(keys[order[at]] == wanted, order[at], -1)
 
     def __len__(self) -> int:
         return len(self.offsets) - 1

@@ -182,7 +182,7 @@ def _timed(study: Study, system: str, name: str) -> Subject:
         values, wanted = answer, asked if asked.any() else np.ones(many, bool)
     else:
         values = retrieve if step == "retrieve" or not asked.any() else retrieve + np.where(asked, answer, 0.0)
-        wanted = np.ones(many, bool)
+        wanted = np.isfinite(retrieve) if system in study.timed else np.ones(many, bool)
     missing = wanted & ~np.isfinite(values)
     failed = missing & failed_rows(study, system)
     share = 100.0 if how == "max" else _SHARES.get(how)

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from base64 import b64decode, b64encode
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
@@ -13,6 +12,7 @@ from karat.core.errors import UsageError
 from karat.core.models import Models
 from karat.core.ranked import Ranked
 from karat.experiment.study import Plan, StudySystem
+from karat.io.packed import packed, unpacked
 from karat.results.study import Configuration
 from karat.systems.engines import Engines
 from karat.systems.retrieval import Memory, Retrieval
@@ -34,7 +34,6 @@ if TYPE_CHECKING:
     from karat.systems.index import Index
 
 Say = Callable[[str, int, int], None]
-_TYPES = {kind.str: kind for kind in map(np.dtype, (np.int32, np.int64, np.float32, np.float64))}
 LENGTH = 20  # hits that are kept of every list, or the largest cut-off where that is more; DEPTH where tokens cut
 
 
@@ -188,26 +187,14 @@ class _JournaledLegs(Memory):
         record = self._known.get((leg, tuple(questions)))
         if record is None:
             return None
-        sizes, rows, scores, seconds = (_array(record[name]) for name in ("sizes", "rows", "scores", "seconds"))
+        sizes, rows, scores, seconds = (unpacked(record[name]) for name in ("sizes", "rows", "scores", "seconds"))
         offsets = np.concatenate(([0], np.cumsum(sizes))).astype(np.int64)
-        return Ranked(offsets, rows.astype(np.int64), scores.astype(np.float64)), seconds
+        return Ranked(offsets, rows.astype(np.int64), scores.astype(np.float64)), seconds.astype(np.float64)
 
     def keep(self, leg: str, questions: Sequence[int], ranked: Ranked, seconds: NDArray[np.float64]) -> None:
         record = {"index": self._generation, "leg": leg, "questions": list(questions)}
         arrays = {"sizes": np.diff(ranked.offsets), "rows": ranked.rows, "scores": ranked.scores, "seconds": seconds}
-        self._journal.add([{**record, **{name: _text(array) for name, array in arrays.items()}}])
-
-
-def _text(array: NDArray[Any]) -> list[str]:
-    """An array of numbers as its type and its bytes, in half the bytes where no number loses by it."""
-    half = array.astype(np.int32 if array.dtype.kind == "i" else np.float32)
-    short = half if np.array_equal(half, array, equal_nan=True) else array
-    return [short.dtype.str, b64encode(short.tobytes()).decode()]
-
-
-def _array(text: Sequence[str]) -> NDArray[Any]:
-    kind, data = text
-    return np.frombuffer(b64decode(data), _TYPES[kind])
+        self._journal.add([{**record, **{name: packed(array) for name, array in arrays.items()}}])
 
 
 def _marked(configuration: Configuration, built: BuiltIndex) -> Configuration:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import TYPE_CHECKING, Any
@@ -11,21 +11,21 @@ import numpy as np
 
 from karat.core.errors import UsageError
 from karat.experiment.explain import unit_label
-from karat.results.study import Study, StudyAnswer, StudyHit
+from karat.results.study import HitTable, Study, StudyAnswer
 from karat.systems.source import SystemRun
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
-    from karat.core.docs import Problem
+    from karat.core.docs import Chunk, Problem
     from karat.core.measure import Measure
     from karat.core.models import Models, Need
-    from karat.core.ranked import Ranked
+    from karat.core.ranked import Ints, Ranked
     from karat.core.run import Run
     from karat.core.scores import Scores
     from karat.core.types import TestSet
     from karat.experiment.settings import Choices
-    from karat.match import Key, Resolution
+    from karat.match import Resolution
     from karat.results.comparison import Pair
     from karat.results.evaluation import Evaluation, InputInfo, Note, Usage
     from karat.results.study import Choice, Failure, FailureCount
@@ -46,6 +46,12 @@ class StudySystem(SystemRun):
     @property
     def name(self) -> str:
         return self.configuration.name
+
+    @property
+    def timed(self) -> int | None:
+        """How many questions were timed, where karat searched and timed a sample alone."""
+        n = sum(spent is not None for spent in self.seconds)
+        return n if self.retrieved is not None and n < len(self.seconds) else None
 
     @cached_property
     def indexed(self) -> Resolution | None:
@@ -159,7 +165,11 @@ def study_of(
         testset, runs, choices, progress=lambda step: say(step, 0, 1), inputs=taken, notes=notes,
         resolution=resolutions, models=models,
     )  # fmt: skip
-    evaluation = replace(evaluation, usage=(*evaluation.usage, *_retrieval_times(systems, evaluation)))
+    evaluation = replace(
+        evaluation,
+        usage=(*evaluation.usage, *_retrieval_times(systems, evaluation)),
+        notes=(*evaluation.notes, *_timed_notes(systems, testset)),
+    )
     say("choosing", 0, 1)
     choice, pairs = _chosen(evaluation, plan, systems, testset)
     failures, counts, answer_gold = _failures(systems, plan.k, problems, evaluation, say)
@@ -177,6 +187,7 @@ def study_of(
         error_classes=error_classes(evaluation, plan.recall) if spoken.has_error_classes else {},
         hits={c.name: _hits(c, testset) for c in shown},
         seconds={c.name: tuple(c.seconds) for c in systems if len(c.seconds)},
+        timed={c.name: c.timed for c in systems if c.timed is not None},
         answers={c.name: answers_of(c) for c in systems if c.run.has_answers},
         manifest=dict(manifest or {}),
         answer_gold=answer_gold,
@@ -190,6 +201,19 @@ def _retrieval_times(systems: Sequence[StudySystem], evaluation: Evaluation) -> 
     said = {u.system for u in evaluation.usage if u.what in ("seconds retrieve", "seconds total")}
     timed = (usage(c.name, "seconds retrieve", c.seconds) for c in systems if c.name not in said)
     return [u for u in timed if u is not None]
+
+
+def _timed_notes(systems: Sequence[StudySystem], testset: TestSet) -> Iterator[Note]:
+    """A note on seconds that were measured on a sample."""
+    from karat.results.evaluation import Note
+
+    timed = {system.timed for system in systems if system.timed is not None}
+    if timed:
+        yield Note(
+            "info",
+            f"Seconds of retrieval are of {max(timed):,} of {len(testset):,} questions, each searched alone; the "
+            "others were searched in batches.",
+        )
 
 
 def answers_of(system: StudySystem) -> dict[str, StudyAnswer]:
@@ -347,43 +371,48 @@ def _shown(systems: Sequence[StudySystem], choice: Choice | None) -> list[StudyS
     return list(ordered.values())[:SHOWN_SYSTEMS]
 
 
-def _hits(system: StudySystem, testset: TestSet) -> dict[str, tuple[StudyHit, ...]]:
+def _hits(system: StudySystem, testset: TestSet) -> HitTable:
+    """The first hits of a system, with the gold that each holds and where each leg has it."""
     run, retrieved, resolution = system.run, system.retrieved, system.resolution
-    keys = resolution.hit_keys(run) if resolution is not None else [()] * len(run)
-    lists = {qid: (int(run.offsets[q]), int(run.offsets[q + 1])) for q, qid in enumerate(run.question_ids)}
-    legs = {name: list(ranked) for name, ranked in retrieved.legs.items()} if retrieved else {}
-    found: dict[str, tuple[StudyHit, ...]] = {}
-    for number, qid in enumerate(testset.ids):
-        begin, end = lists.get(qid, (0, 0))
-        held = _labels(resolution, number)
-        places = {
-            name: {
-                row: (rank, score)
-                for rank, (row, score) in enumerate(zip(rows.tolist(), scores.tolist(), strict=True), 1)
-            }
-            for name, (rows, scores) in ((name, lists[number]) for name, lists in legs.items())
-        }
-        hits = []
-        for rank, place in enumerate(range(begin, min(end, begin + SHOWN_HITS)), 1):
-            chunk = _chunk(run, place, resolution)
-            row = resolution.chunks.row_of.get(chunk.id.strip()) if resolution is not None else None
-            in_legs = {name: where[row] for name, where in places.items() if row in where}
-            score = float(run.scores[place]) if run.scores is not None else None
-            units = tuple(held[key] for key in keys[place] if key in held)
-            hits.append(StudyHit(rank, score, chunk, holds=units, legs=in_legs))
-        found[qid] = tuple(hits)
-    return found
+    list_of = {qid: number for number, qid in enumerate(run.question_ids)}
+    lists = np.array([list_of.get(qid, -1) for qid in testset.ids], np.int64)
+    sizes = np.where(lists < 0, 0, np.minimum(np.append(np.diff(run.offsets), 0)[lists], SHOWN_HITS))
+    offsets = np.concatenate(([0], np.cumsum(sizes))).astype(np.int64)
+    places = np.repeat(run.offsets[lists] - offsets[:-1], sizes) + np.arange(offsets[-1])
+    question = np.repeat(np.arange(len(testset)), sizes)
+    ids, row_of = run.doc_list, resolution.chunks.row_of if resolution is not None else {}
+    rows = np.array([row_of.get(ids[place].strip(), -1) for place in places.tolist()], np.int64)
+    legs = {}
+    for name, leg in retrieved.legs.items() if retrieved else ():
+        found = leg.find(question, rows)
+        legs[name] = np.append(leg.rank, 0)[found], np.append(leg.scores, 0.0)[found]
+    whole = resolution is not None and bool((rows >= 0).all())
+    chunks = resolution.chunks if resolution is not None and whole else [_chunk(run, p, resolution) for p in places]
+    return HitTable(
+        questions=testset.ids,
+        offsets=offsets,
+        rows=rows if whole else np.arange(len(places)),
+        scores=run.scores[places] if run.scores is not None else np.full(len(places), np.nan),
+        chunks=chunks,
+        holds=_held(resolution, run, question, places) if resolution is not None else {},
+        legs=legs,
+    )
 
 
-def _labels(resolution: Resolution | None, question: int) -> dict[Key | None, str]:
-    """The name of each relevant unit of a question, by its key."""
-    if resolution is None:
-        return {}
-    units = [unit for unit in resolution.of_question(question) if resolution.relevant[unit]]
-    return {resolution.units.key[unit]: unit_label(resolution, unit) for unit in units}
+def _held(resolution: Resolution, run: Run, question: Ints, places: Ints) -> dict[int, tuple[str, ...]]:
+    """The names of the relevant units that hits hold, by number of the hit, of those that hold some."""
+    keys = resolution.hit_keys(run)
+    units = np.flatnonzero(resolution.relevant).tolist()
+    of = resolution.units
+    label = {(int(of.question[unit]), of.key[unit]): unit_label(resolution, unit) for unit in units}
+    held: dict[int, tuple[str, ...]] = {}
+    for number, (q, place) in enumerate(zip(question.tolist(), places.tolist(), strict=True)):
+        if names := tuple(label[q, key] for key in keys[place] if (q, key) in label):
+            held[number] = names
+    return held
 
 
-def _chunk(run: Run, place: int, resolution: Resolution | None) -> Any:
+def _chunk(run: Run, place: int, resolution: Resolution | None) -> Chunk:
     """What is known of a hit: the chunk of the index, or what the results say."""
     from karat.core.docs import Chunk
 

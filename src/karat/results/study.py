@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import KW_ONLY, dataclass, field
+from functools import cached_property
 from typing import TYPE_CHECKING, Any, Literal
 
 from karat.core.docs import Chunk
@@ -13,6 +14,9 @@ from karat.results.comparison import Pair
 from karat.results.evaluation import Evaluation, InputInfo, Note
 
 if TYPE_CHECKING:
+    import numpy as np
+    from numpy.typing import NDArray
+
     from karat.core.measure import Measure
 
 FailureLabel = Literal[
@@ -144,6 +148,45 @@ class StudyHit:
     legs: Mapping[str, tuple[int, float]] = field(default_factory=dict)  # leg -> rank and score there
 
 
+@dataclass(frozen=True, eq=False, kw_only=True)
+class HitTable(Mapping[str, Sequence[StudyHit]]):
+    """The first hits of a system for every question as columns; those of a question are made when they are asked for.
+
+    Hits of question i stand at `offsets[i]:offsets[i + 1]`, best first. `rows` are their places in `chunks`, a score
+    is NaN where there is none, `holds` is by number of the hit, and a rank in a leg is 0 where that has not found it.
+    """
+
+    questions: Sequence[str]
+    offsets: NDArray[np.int64]
+    rows: NDArray[np.int64]
+    scores: NDArray[np.float64]
+    chunks: Sequence[Chunk]
+    holds: Mapping[int, tuple[str, ...]]
+    legs: Mapping[str, tuple[NDArray[np.int64], NDArray[np.float64]]]
+
+    @cached_property
+    def _number_of(self) -> dict[str, int]:
+        return {question: number for number, question in enumerate(self.questions)}
+
+    def __getitem__(self, question: str) -> tuple[StudyHit, ...]:
+        number = self._number_of[question]
+        begin, end = int(self.offsets[number]), int(self.offsets[number + 1])
+        return tuple(self._hit(rank, place) for rank, place in enumerate(range(begin, end), 1))
+
+    def _hit(self, rank: int, place: int) -> StudyHit:
+        score = float(self.scores[place])
+        legs = {name: (int(ranks[place]), float(scores[place])) for name, (ranks, scores) in self.legs.items()}
+        legs = {name: at for name, at in legs.items() if at[0]}
+        chunk = self.chunks[int(self.rows[place])]
+        return StudyHit(rank, score if score == score else None, chunk, holds=self.holds.get(place, ()), legs=legs)
+
+    def __iter__(self) -> Iterator[str]:
+        return iter(self.questions)
+
+    def __len__(self) -> int:
+        return len(self.questions)
+
+
 @dataclass(frozen=True)
 class StudyAnswer:
     """What a system said to one question, as reports show it. `text` None: it said nothing; `error` says why.
@@ -186,6 +229,8 @@ class Study(NotebookView):
     error_classes: Mapping[str, Mapping[str, int]] = field(default_factory=dict)  # system -> class -> questions
     hits: Mapping[str, Mapping[str, Sequence[StudyHit]]] = field(default_factory=dict)  # system -> question -> hits
     seconds: Mapping[str, Sequence[float | None]] = field(default_factory=dict)  # system -> per question
+    timed: Mapping[str, int] = field(default_factory=dict)
+    """System -> questions that were searched alone and timed, where the others were searched in batches."""
     answers: Mapping[str, Mapping[str, StudyAnswer]] = field(default_factory=dict)  # system -> question -> answer
     manifest: Mapping[str, Any] = field(default_factory=dict)
     answer_gold: Mapping[str, Mapping[str, str]] = field(default_factory=dict)

@@ -53,6 +53,7 @@ def make(study: Study) -> Figure | Missing:
     tooltip = tips(name="system", p50="median", p95="95%", n="questions")
     sizes = sorted({row["n"] for row in rows})
     n = f"n = {sizes[0]:,}" + (f" to {sizes[-1]:,}" if len(sizes) > 1 else "") + " questions with a time"
+    n += ", a sample that was searched one at a time" if any(system in study.timed for system in times) else ""
     untimed = [lens.labels[s] for s in lens.shown(BARS) if s not in times]
     gap = (
         f"No times: {', '.join(untimed[:4])}{f' and {len(untimed) - 4} more' if untimed[4:] else ''}."
