@@ -13,7 +13,7 @@ import os
 import re
 from bisect import bisect_left, bisect_right
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from functools import cached_property
+from functools import cache, cached_property, partial
 from itertools import chain
 from operator import attrgetter, lt
 from pathlib import Path
@@ -23,8 +23,9 @@ import numpy as np
 
 from karat.core.docs import Chunk, Chunks, Doc
 from karat.core.errors import InputError
+from karat.corpus._chunk import chunk_ids
 from karat.corpus._columns import TextColumn, ValueColumn, save_array
-from karat.corpus._json_rows import chunk_fields, chunk_of, doc_fields, doc_of, json_line
+from karat.corpus._json_rows import chunk_fields, chunk_of, doc_fields, doc_of, doc_of_chunk, json_line
 from karat.io.arrays import mapped_array
 from karat.io.writing import replaced
 
@@ -69,14 +70,36 @@ def load_chunks(folders: Folder | Sequence[Folder], orders: Sequence[Ints] | Non
     return _StoredChunks([StoredRows(home, "chunks", chunk_of) for home in _folders(folders)], orders)
 
 
-def save_docs(docs: Iterable[Doc], folder: Folder) -> None:
-    """Write `docs.jsonl`, `docs.offsets.npy` and the column of ids, in the order given."""
-    _write_rows(map(doc_fields, docs), Path(folder), "docs")
+def save_docs(docs: Iterable[Doc], folder: Folder, chunks: Chunks | None = None) -> None:
+    """Write `docs.jsonl`, `docs.offsets.npy` and the column of ids, in the order given.
+
+    Of a document that is one of the `chunks`, which are saved in the same folder, only the id of that is written.
+    """
+    known = {} if chunks is None else chunks.row_of
+    rows = (doc_fields(doc) if chunks is None else _reference(doc, chunks, known) or doc_fields(doc) for doc in docs)
+    _write_rows(rows, Path(folder), "docs")
 
 
 def load_docs(folders: Folder | Sequence[Folder]) -> Docs:
     """The documents of a folder, or of several one after another; each is read from disk when it is asked for."""
-    return Docs([StoredRows(home, "docs", doc_of) for home in _folders(folders)])
+    return Docs([_doc_rows(home) for home in _folders(folders)])
+
+
+def _doc_rows(folder: Path) -> StoredRows[Doc]:
+    chunks = cache(partial(load_chunks, folder))
+
+    def parsed(row: Mapping[str, Any]) -> Doc:
+        return doc_of_chunk(row["id"], chunks()[chunks().row_of[row["chunk"]]]) if "chunk" in row else doc_of(row)
+
+    return StoredRows(folder, "docs", parsed)
+
+
+def _reference(doc: Doc, chunks: Chunks, known: Mapping[str, int]) -> dict[str, str] | None:
+    """A document by the chunk that is all of it; None where none is."""
+    for id_ in (doc.id, *chunk_ids(doc.id, 1)):
+        if id_ in known and doc_of_chunk(doc.id, chunks[known[id_]]) == doc:
+            return {"id": doc.id, "chunk": id_}
+    return None
 
 
 def _folders(folders: Folder | Sequence[Folder]) -> list[Path]:
