@@ -119,6 +119,12 @@ class DenseEngine:
         cls._built(texts, settings, progress, known, journal).save(folder)
 
     @classmethod
+    def are_current(cls, shards: Sequence[Path], settings: Mapping[str, Any]) -> list[bool]:
+        """Whether each shard of these settings holds the vectors that the model behind their embedder makes today."""
+        embedder = embedder_named(EmbedderSettings.of(settings["embedder"]))
+        return [read(shard, _completed)[1].fingerprint == embedder.fingerprint for shard in shards]
+
+    @classmethod
     def join(
         cls, shards: Sequence[Path], settings: Mapping[str, Any], folder: Path, progress: Progress
     ) -> dict[str, Any]:
