@@ -24,7 +24,7 @@ import numpy as np
 from karat.core.docs import Chunk, Chunks, Doc
 from karat.core.errors import InputError
 from karat.corpus._columns import TextColumn, ValueColumn, save_array
-from karat.corpus._json_rows import chunk_fields, chunk_of, doc_fields, doc_of
+from karat.corpus._json_rows import chunk_fields, chunk_of, doc_fields, doc_of, json_line
 from karat.io.arrays import mapped_array
 from karat.io.writing import replaced
 
@@ -39,7 +39,6 @@ _REMEDY = "It was changed or cut short after karat wrote it: build the index aga
 _ID_FIRST = re.compile(rb'\{"id": "((?:[^"\\]|\\.)*+)"')
 _TUPLES = ("pages", "labels", "span")
 _COLUMNS = ("doc", "title", "url", *_TUPLES)  # fields of chunks that are kept as columns as well
-_NOT_AS_IT_IS = re.compile("[\x7f-\x9f\u2028\u2029\ud800-\udfff]")
 Folder = str | os.PathLike[str]
 
 
@@ -223,15 +222,11 @@ def _write_rows(rows: Iterable[Mapping[str, Any]], folder: Path, name: str, *, a
 
     Beside them the ids as a column; where they have to be `ascending` and are not, there is none.
     """
-    readable, escaped = json.JSONEncoder(ensure_ascii=False), json.JSONEncoder()
     sizes, ids = [0], []
     with replaced(folder / f"{name}.jsonl") as part, part.open("wb") as out:
         for row in rows:
             ids.append(row["id"])
-            line = readable.encode(row)
-            if _NOT_AS_IT_IS.search(line):
-                line = escaped.encode(row)
-            sizes.append(out.write(line.encode() + b"\n"))
+            sizes.append(out.write(json_line(row)))
     save_array(folder / f"{name}.offsets.npy", np.cumsum(np.array(sizes, np.int64)))
     keys = [id_.encode("utf-8", "surrogatepass") for id_ in ids] if ascending else []
     if all(map(lt, keys, keys[1:])):

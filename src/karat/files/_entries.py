@@ -12,7 +12,7 @@ from typing import Any
 from karat.core.types import Gold
 from karat.io import cells
 from karat.io.cells import CellError, quoted
-from karat.io.fields import HIT, FieldReader
+from karat.io.fields import HIT, MOST_SHAPES, FieldReader
 from karat.io.pages import PageReader, counts_from_0
 
 _HIT = FieldReader(HIT)
@@ -29,6 +29,7 @@ _CONVERT_ALL: dict[str, Callable[[Sequence[Any]], list[Any]]] = {
     **dict.fromkeys(("id", "chunk", "doc", "url"), cells.id_texts),
     "score": cells.finite_numbers,
 }
+_GOLD = ("id", "doc", "page", "url", "chunk", "quote", "span", "grade")
 
 
 def entry_fields(entry: Mapping[str, Any], pages: PageReader) -> dict[str, Any]:
@@ -56,9 +57,8 @@ def entry_fields(entry: Mapping[str, Any], pages: PageReader) -> dict[str, Any]:
 
 def hit_table(entries: Sequence[Any], pages: PageReader) -> HitTable:
     """The hits of a list, each an object, an id, or either of them with its score; CellError names the faulty one."""
-    if entries and (columns := _alike(entries)) is not None:
-        with suppress(CellError):  # a gap, or a fault that is named below
-            return HitTable(len(entries), {name: _CONVERT_ALL[name](values) for name, values in columns})
+    if (columns := _columns_of(entries)) is not None:
+        return HitTable(len(entries), columns)
     hits = []
     for place, entry in enumerate(entries, 1):
         try:
@@ -68,15 +68,24 @@ def hit_table(entries: Sequence[Any], pages: PageReader) -> HitTable:
     return HitTable.of(hits)
 
 
-def _alike(entries: Sequence[Any]) -> list[tuple[str, list[Any]]] | None:
-    """The columns of ids and scores of objects that name the same ones, each once; None where that is not so."""
-    first = entries[0]
-    if type(first) is not dict or any(type(one) is not dict or one.keys() != first.keys() for one in entries):
+def _columns_of(entries: Sequence[Any]) -> dict[str, list[Any]] | None:
+    """The fields of objects that all name the same ones, each once, and fill them; None where one does otherwise."""
+    if not entries or set(map(type, entries)) != {dict} or (plan := _plan(tuple(entries[0]))) is None:
         return None
-    plan = _HIT.single(first)
-    if plan is None or _HIT.unknown(first) or not plan.keys() <= _CONVERT_ALL.keys() or plan.keys().isdisjoint(_NAMING):
+    if set(map(len, entries)) != {len(plan)}:
         return None
-    return [(field, [entry[name] for entry in entries]) for field, name in plan.items()]
+    with suppress(CellError, KeyError):  # a gap or another name, or else a fault that is named entry by entry
+        return {field: convert([entry[name] for entry in entries]) for field, name, convert in plan}
+    return None
+
+
+@lru_cache(maxsize=MOST_SHAPES)
+def _plan(names: tuple[Any, ...]) -> list[tuple[str, Any, Callable[[Sequence[Any]], list[Any]]]] | None:
+    """How to read many objects of these names at once: field, name and conversion; None where each is read alone."""
+    plan = _HIT.single(names)
+    if plan is None or _HIT.unknown(names) or not plan.keys() <= _CONVERT_ALL.keys() or plan.keys().isdisjoint(_NAMING):
+        return None
+    return [(field, name, _CONVERT_ALL[field]) for field, name in plan.items()]
 
 
 def _hit(entry: Any, pages: PageReader) -> dict[str, Any]:
@@ -137,8 +146,15 @@ def gold_of(entry: Any, pages: PageReader) -> Gold:
     if isinstance(fields.get("page"), tuple):
         raise CellError(f"page {quoted(fields['page'])} is a list", "Write one entry for each page.")
     fields.setdefault("quote", fields.get("text"))
-    names = ("id", "doc", "page", "url", "chunk", "quote", "span")
-    return Gold(**{name: fields.get(name) for name in names}, grade=fields.get("grade", 1))
+    return Gold(**{name: fields[name] for name in _GOLD if name in fields})
+
+
+def golds_of(entries: Sequence[Any], pages: PageReader) -> list[Gold]:
+    """Gold entries, each an object or an id."""
+    if (columns := _columns_of(entries)) is None:
+        return [gold_of(entry, pages) for entry in entries]
+    named = {name: values for name, values in columns.items() if name in _GOLD}
+    return [Gold(**dict(zip(named, values, strict=True))) for values in zip(*named.values(), strict=True)]
 
 
 @dataclass(frozen=True)

@@ -6,7 +6,7 @@ from collections.abc import Iterable, Mapping
 from typing import Any
 
 from karat.core.types import Gold
-from karat.files._entries import gold_of, side_by_side, span_of
+from karat.files._entries import gold_of, golds_of, side_by_side, span_of
 from karat.io import cells
 from karat.io.cells import CellError, Record
 from karat.io.fields import FLAT_GOLD, Columns
@@ -37,11 +37,14 @@ class GoldReader:
         self.columns, self.pages = columns, pages
         self.pages_in = frozenset(pages_in)  # columns that hold pages, whatever the alias table says
         self.missing_pages = 0
+        self._names_units = columns.has(*_IDS, *_PAGES, "gold_quote", "gold_span", "gold_grade")
 
     def read(self, record: Record) -> list[Gold] | None:
         """The gold of a record; None when the source states that there is none to find."""
         value = cells.as_object(self.columns.value(record, "gold"))
         listed = self._listed(value) if value is not None else []
+        if not self._names_units:
+            return listed
         units, none_stated = self._units(record)
         if none_stated and not units and not listed:
             return None
@@ -49,7 +52,7 @@ class GoldReader:
 
     def _listed(self, value: Any) -> list[Gold]:
         if not isinstance(value, Mapping):
-            return [gold_of(entry, self.pages) for entry in cells.as_list(value) or []]
+            return golds_of(cells.as_list(value) or [], self.pages)
         if any(isinstance(v, str | list | dict) for v in value.values()) or {"doc", "id", "page"} & set(value):
             return [gold_of(value, self.pages)]
         return [Gold(id=cells.id_text(doc), grade=cells.whole_number(grade)) for doc, grade in value.items()]

@@ -56,6 +56,8 @@ class RecordReader:
 
     def refuse_double(self, qid: str, row: int, system: Any = None) -> None:
         """Remembers the row of a question of a system; a second one is an error that names both."""
+        if self._rows.setdefault((system, qid), row) == row:
+            return
         what, remedy = f"question id {quoted(qid)}", "Give every question its own id."
         if not self.has_ids and self.number_from is None:
             what, remedy = f"the question {quoted(qid)}", 'There are no ids: give every question an "id".'
@@ -105,6 +107,7 @@ class QuestionReader(RecordReader):
         self.drops_answer = "answer" in self.columns.of["answers"] and bool(others or lists_hits(input))
         if self.drops_answer:
             self.columns.of["answers"] = others
+        self._tag_columns = [name for name in self.columns.unknown if TAG_NAME.match(name) and name not in NO_TAG]
         self.gold = GoldReader(self.columns, self.pages, pages_in)
         self._float_gold = float_columns(input, self.columns, ("gold", "gold_id", "gold_doc", "gold_chunk"))
 
@@ -129,14 +132,16 @@ class QuestionReader(RecordReader):
 
     def _tags(self, record: Record) -> dict[str, str]:
         value = cells.as_object(self.columns.value(record, "tags"))
+        if value is None and not self._tag_columns:
+            return {}
         if isinstance(value, str) and value.strip().startswith("{"):
             raise CellError(f"{quoted(value)} is not valid JSON", "Write an object of names and values.")
         if isinstance(value, Mapping):
             tags = {str(name): _tag(part) for name, part in value.items() if not cells.is_missing(part)}
         else:
             tags = {_tag(item): "yes" for item in cells.as_list(value) or []}
-        for name in self.columns.unknown:
-            if TAG_NAME.match(name) and name not in NO_TAG and not cells.is_missing(record.get(name)):
+        for name in self._tag_columns:
+            if not cells.is_missing(record.get(name)):
                 self.columns.at = name
                 self.columns.used[name] = None
                 tags[self.input.original.get(name, name)] = _tag(record[name])
@@ -244,6 +249,8 @@ def described_testset(testset: TestSet) -> str:
 
 
 def _answers(alias: str, value: Any) -> tuple[str, ...]:
+    if value is None:
+        return ()
     if isinstance(value, Mapping):
         value = value.get("text", list(value.values()))
     several = alias.endswith("s") or not isinstance(value, str)
@@ -335,6 +342,8 @@ def _judgement_columns(input: Input) -> Columns:
 
 
 def _refuse_judged_twice(input: Input, rows: dict[Any, int], qid: str, unit: Gold | str, row: int) -> None:
+    if rows.setdefault((qid, unit), row) == row:
+        return
     name = unit.label if isinstance(unit, Gold) else unit
     what, remedy = f"a judgement of {quoted(name)} for question {quoted(qid)}", "Keep one row for each pair."
     input.refuse_repeat(rows, (qid, unit), row, what, remedy)

@@ -42,6 +42,11 @@ _SECONDS = (
 )
 """Column, part of the time, and what one of its units is in seconds."""
 
+_OF_ANSWERS = (
+    "answer", "answer_error", "tokens", "tokens_read", "tokens_written", "cost_usd", "model",
+    *(column for column, _, _ in _SECONDS),
+)  # fmt: skip
+
 
 @dataclass(frozen=True)
 class ResultRow:
@@ -59,6 +64,9 @@ class ResultReader(RecordReader):
     def __init__(self, input: Input) -> None:
         super().__init__(input, RESULTS)
         self._times = [one for one in _SECONDS if self.columns.of[one[0]]]
+        self._has_systems = self.columns.has("system", "alpha", "k")
+        self._has_failures = self.columns.has("error", "status")
+        self._has_answers = self.columns.has(*_OF_ANSWERS)
         self.shared_passages = self.uneven_texts = self.uneven_scores = self.odd_confidence = 0
 
     def notes(self) -> list[str]:
@@ -77,6 +85,8 @@ class ResultReader(RecordReader):
 
     def key(self, record: Record) -> Key:
         """System, alpha and k of a record."""
+        if not self._has_systems:
+            return self.input.stem, "", ""
         system = self.text(record, "system")
         if system is None and self.columns.has("system"):
             raise CellError("no system", f'Fill in "{self.columns.of["system"][0]}" in every row, or in none.')
@@ -97,7 +107,7 @@ class ResultReader(RecordReader):
 
     def read(self, record: Record, qid: str) -> ResultRow:
         """What a record says of a question; CellError where that is nothing, or cannot be."""
-        reason = self._failure(record)
+        reason = self._failure(record) if self._has_failures else None
         if reason is not None:
             return ResultRow(error=reason)
         hits, contexts = self._hits(record)
@@ -236,6 +246,8 @@ class ResultReader(RecordReader):
 
     def _answer(self, record: Record, qid: str, columns: list[str], contexts: tuple[str, ...] | None) -> Answer | None:
         """What the system said, with its costs; None when the record has nothing of it."""
+        if not self._has_answers and contexts is None:
+            return None
         text = self.text(record, "answer")
         if text is None and any(isinstance(record[column], str) for column in columns):
             text = ""

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Collection, Iterable
 from contextlib import suppress
-from itertools import pairwise
 from typing import Any
 
 import numpy as np
@@ -36,7 +35,6 @@ class RunBuilder:
         self.failed: dict[str, str] = {}
         self.texts: dict[str, str] = {}
         self.blank = 0  # questions whose list of hits is an empty cell
-        self.falls = True  # scores never rise within a list
 
     def add(self, qid: str, hits: HitTable) -> None:
         """The hits of one question, best first."""
@@ -46,13 +44,18 @@ class RunBuilder:
         self.docs += hits.ids()
         scores = hits.fields.get("score") or [None] * hits.size
         self.scores += scores
-        self.falls = self.falls and all(
-            last is None or score is None or score <= last for last, score in pairwise(scores)
-        )
         for field in _HIT_FIELDS.intersection(hits.fields):
             column = self.fields.setdefault(field, [])
             column.extend([None] * (place - len(column)))
             column += hits.fields[field]
+
+    @property
+    def falls(self) -> bool:
+        """Whether scores never rise within a list."""
+        rises = np.diff(np.array(self.scores, np.float64)) > 0  # never of one that is None
+        ends = np.cumsum(self.sizes, dtype=np.int64)
+        rises[ends[(ends > 0) & (ends < len(self.scores))] - 1] = False  # from one list to the next
+        return not rises.any()
 
     def run(self, name: str, source: str, key: Key) -> Run:
         """The run. Where every list is an empty cell beside answers, it holds answers alone."""

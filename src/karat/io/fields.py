@@ -211,7 +211,7 @@ _OFTEN_MAPPED = (
     "id", "question", "answers", "gold", "gold_doc", "gold_page", "gold_url", "gold_chunk", "gold_quote", "kind",
     "retrieved", "retrieved_id", "retrieved_page", "retrieved_url", "answer", "system", "doc", "score", "grade",
 )  # fmt: skip
-_SHAPES = 512  # sets of names that are remembered
+MOST_SHAPES = 512  # sets of names that are remembered
 _NOTHING: Mapping[str, Any] = {}
 NO_TAG = frozenset({"question_length", "question_number", "user_input"})
 
@@ -252,7 +252,7 @@ def _raw_metadata(record: Mapping[str, Any]) -> Mapping[str, Any]:
     return _NOTHING
 
 
-@lru_cache(maxsize=_SHAPES)
+@lru_cache(maxsize=MOST_SHAPES)
 def _nests(names: tuple[Any, ...]) -> tuple[Any, ...]:
     """Those names under which records keep their metadata."""
     return tuple(name for name in names if field_name(str(name)) in NESTED)
@@ -299,9 +299,8 @@ class FieldReader:
         mapped = {field_name(column): (names[field][0], -1) for column, field in (columns or {}).items()}
         self.names: Mapping[str, tuple[str, int]] = names | mapped
         """Each name with its field and its place among the names of that; -1 for the user's own."""
-        self._plan = lru_cache(maxsize=_SHAPES)(self._places)
-        self._single = lru_cache(maxsize=_SHAPES)(self._single_names)
-        self._unknown = lru_cache(maxsize=_SHAPES)(
+        self._plan = lru_cache(maxsize=MOST_SHAPES)(self._places)
+        self._unknown = lru_cache(maxsize=MOST_SHAPES)(
             lambda names: tuple(name for name in map(field_name, map(str, names)) if name not in self.names)
         )
 
@@ -320,15 +319,12 @@ class FieldReader:
             values[field] = value
         return values
 
-    def single(self, record: Mapping[str, Any]) -> Mapping[str, str] | None:
-        """The field names of a record without metadata that names each field once, with their names in it."""
-        return self._single(tuple(record))
-
-    def unknown(self, record: Mapping[str, Any]) -> tuple[str, ...]:
+    def unknown(self, record: Iterable[Any]) -> tuple[str, ...]:
         """The names of a record itself that stand for no field, as aliases are spelled."""
         return self._unknown(tuple(record))
 
-    def _single_names(self, names: tuple[Any, ...]) -> Mapping[str, str] | None:
+    def single(self, names: tuple[Any, ...]) -> Mapping[str, Any] | None:
+        """The name of each field that a record of these names has; None where one has several, or there is metadata."""
         places = self._places(names, ())
         if _nests(names) or any(len(found) > 1 for _, found in places):
             return None

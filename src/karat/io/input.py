@@ -6,9 +6,8 @@ import itertools
 import json
 import os
 from collections import Counter
-from collections.abc import Iterable, Iterator, Mapping, Sequence
-from contextlib import contextmanager
-from functools import cached_property
+from collections.abc import Iterable, Mapping, Sequence
+from functools import cached_property, lru_cache
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal
 
@@ -16,7 +15,7 @@ from karat.core.errors import InputError, UsageError, did_you_mean
 from karat.core.text.wellformed import well_formed_values
 from karat.io import records as _records
 from karat.io.cells import CellError, Record, can_be
-from karat.io.fields import PRINTED, UNSCORED, Columns, checked_map, field_name, looks_keyed
+from karat.io.fields import MOST_SHAPES, PRINTED, UNSCORED, Columns, checked_map, field_name, looks_keyed
 from karat.io.formulas import unguarded_cell
 from karat.io.frames import is_frame, polars_frame, read_workbook
 from karat.io.opening import HEAD
@@ -143,16 +142,11 @@ class Input:
         if first != row:
             raise self.error(f"{what} stands twice (first in {self.unit} {first})", row=row, remedy=remedy)
 
-    @contextmanager
-    def reading(self, row: int | None = None, columns: Columns | None = None) -> Iterator[None]:
+    def reading(self, row: int | None = None, columns: Columns | None = None) -> _Reading:
         """A CellError raised in the block becomes an InputError that names the row and the column being read."""
         if columns is not None:
             columns.at = None
-        try:
-            yield
-        except CellError as error:
-            field = None if columns is None else columns.at
-            raise self.error(error.problem, row=row, field=field, remedy=error.remedy) from None
+        return _Reading(self, row, columns)
 
     @cached_property
     def shape(self) -> Shape:
@@ -251,16 +245,24 @@ class Input:
 
     def records(self) -> _records.NumberedRecords:
         """Rows with their numbers; names normalised and mapped, NaN as None."""
-        names = self._names
+        keys_of = lru_cache(maxsize=MOST_SHAPES)(self._keys_of)
         for row, raw in self.raw_rows():
             record: Record = {}
-            for key, value in raw.items():
-                name = names.get(key) if isinstance(key, str) else None
-                if name is None:
-                    name = self._name(str(key))
-                if name not in record or str(key) in self.columns:
-                    record[name] = None if isinstance(value, float) and value != value else value
+            for name, key in keys_of(tuple(raw)):
+                value = raw[key]
+                record[name] = None if isinstance(value, float) and value != value else value
             yield row, record
+
+    def _keys_of(self, keys: tuple[Any, ...]) -> tuple[tuple[str, Any], ...]:
+        """The name of each field of a record with these keys, and its key: the mapped one of several, or the first."""
+        key_of: dict[str, Any] = {}
+        for key in keys:
+            name = self._names.get(key) if isinstance(key, str) else None
+            if name is None:
+                name = self._name(str(key))
+            if name not in key_of or str(key) in self.columns:
+                key_of[name] = key
+        return tuple(key_of.items())
 
     def _name(self, key: str) -> str:
         column = next((c for c in self.columns if c == key or field_name(c) == field_name(key)), None)
@@ -322,6 +324,23 @@ class Input:
         if len(lines) > 1 and len(head) >= HEAD:
             lines.pop()
         return [line.decode("utf-8", "replace").removesuffix("\r") for line in lines if line.strip()][:count]
+
+
+class _Reading:
+    """The block of `Input.reading`; entered once a row, so it is no generator."""
+
+    __slots__ = ("columns", "input", "row")
+
+    def __init__(self, input: Input, row: int | None, columns: Columns | None) -> None:
+        self.input, self.row, self.columns = input, row, columns
+
+    def __enter__(self) -> None:
+        pass
+
+    def __exit__(self, kind: type[BaseException] | None, error: BaseException | None, trace: object) -> None:
+        if isinstance(error, CellError):
+            field = None if self.columns is None else self.columns.at
+            raise self.input.error(error.problem, row=self.row, field=field, remedy=error.remedy) from None
 
 
 def _is_object(line: str) -> bool:

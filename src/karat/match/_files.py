@@ -54,6 +54,9 @@ def is_url(text: str) -> bool:
 
 
 def _parts(path: str) -> tuple[str, ...]:
+    if "/" not in path and "\\" not in path:
+        name = path.strip()
+        return (name,) if name not in ("", ".") else ()
     return tuple(p.strip() for p in path.replace("\\", "/").split("/") if p.strip() not in ("", "."))
 
 
@@ -93,15 +96,20 @@ class FileNames:
         self.golds = _named(g.doc for g in golds)
         self.hits: set[str] = set()
         for run in runs:
-            self.hits |= _named(column(run, "doc") or ())
+            self.hits |= _named(set(column(run, "doc") or ()))
         sides = (_by_name(self.golds), _by_name(self.hits))
-        self.depth = {base: _depth(*(side.get(base, []) for side in sides)) for base in {**sides[0], **sides[1]}}
+        deep = {base for side in sides for base, paths in side.items() if max(map(len, paths)) > 1}
+        self.depth = {base: _depth(*(side.get(base, []) for side in sides)) for base in deep}
         self.compared = bool(self.golds and self.hits)
+        self._compared: dict[str, str] = {}
 
     def of(self, path: Any) -> str:
         """The part of a path that is compared."""
-        parts = _parts(str(path))
-        return "/".join(parts[-self.depth.get(parts[-1:], 1) :])
+        name = str(path)
+        if name not in self._compared:
+            parts = _parts(name)
+            self._compared[name] = "/".join(parts[-self.depth.get(parts[-1:], 1) :])
+        return self._compared[name]
 
     def of_gold(self, gold: Gold) -> str | None:
         """The file of a gold entry, or None when files are not compared."""

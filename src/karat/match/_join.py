@@ -12,7 +12,7 @@ import numpy as np
 from karat.core.judged import Ints
 from karat.core.run import Run
 from karat.core.types import Gold, TestSet
-from karat.match._matcher import MATCHERS, Keys, Matcher, MatchInputs, MatchOptions, Rule
+from karat.match._matcher import MATCHERS, Keys, Matcher, MatchInputs, MatchOptions, Rule, as_tuple
 
 if TYPE_CHECKING:
     from karat.match._resolve import ChunkTable
@@ -28,7 +28,6 @@ class Units:
     grade: Ints
     gold: list[Gold]  # the first entry that names the unit
     key: list[Key | None]  # None where an entry has no unit of its kind: nothing can hold it
-    number: Mapping[tuple[int, Any], int]  # of a question and a key
 
     def of_question(self, question: int) -> range:
         """The numbers of the units of a question."""
@@ -36,11 +35,15 @@ class Units:
         return range(int(first), int(last))
 
 
-def _of_kind(kind: str, keys: Keys) -> tuple[Key, ...]:
-    """Keys under the name of their matcher: those of two kinds are never equal."""
-    if isinstance(keys, tuple):
-        return tuple([(kind, key) for key in keys])
-    return () if keys is None else ((kind, keys),)
+class _KeysOfKind(dict[Keys, tuple[Key, ...]]):
+    """Keys under the name of their matcher: those of two kinds are never equal. Made once for hits that are alike."""
+
+    def __init__(self, kind: str) -> None:
+        self.kind = kind
+
+    def __missing__(self, keys: Keys) -> tuple[Key, ...]:
+        self[keys] = named = tuple([(self.kind, key) for key in as_tuple(keys)])
+        return named
 
 
 class Join:
@@ -66,6 +69,7 @@ class Join:
             self.options = replace(self.options, pattern=pattern or self.options.pattern)
         names = [name] if isinstance(by, str) else dict.fromkeys(by.values())
         self.matchers: dict[str, Matcher] = {name: MATCHERS.get(name) for name in names}
+        self._named = {name: _KeysOfKind(name) for name in names}
 
     @property
     def golds(self) -> list[Gold]:
@@ -128,7 +132,7 @@ class Join:
     def gold_keys(self, gold: Gold) -> tuple[Key, ...]:
         """The units of an entry."""
         kind = self.kind(gold)
-        return () if kind is None else _of_kind(kind, self._rules[kind][0](gold))
+        return () if kind is None else self._named[kind][self._rules[kind][0](gold)]
 
     def units_of(self, testset: TestSet) -> Units:
         """The gold of a test set as units: equal keys of a question are one; an entry without a key is one."""
@@ -136,11 +140,11 @@ class Join:
         grade: list[int] = []
         golds: list[Gold] = []
         keys: list[Key | None] = []
-        number: dict[tuple[int, Key], int] = {}
         for q, one in enumerate(testset.questions):
+            number: dict[Key, int] = {}
             for gold in one.gold:
                 for key in self.gold_keys(gold) or (None,):
-                    unit = len(golds) if key is None else number.setdefault((q, key), len(golds))
+                    unit = len(golds) if key is None else number.setdefault(key, len(golds))
                     if unit < len(golds):
                         grade[unit] = max(grade[unit], gold.grade)
                         continue
@@ -148,7 +152,7 @@ class Join:
                     grade.append(gold.grade)
                     golds.append(gold)
                     keys.append(key)
-        return Units(np.array(question, np.int64), np.array(grade, np.int64), golds, keys, number)
+        return Units(np.array(question, np.int64), np.array(grade, np.int64), golds, keys)
 
     @cached_property
     def units(self) -> Units:
@@ -167,7 +171,7 @@ class Join:
         return {kind: self._own_keys(kind, self.index.run) for kind in self.matchers}
 
     def _own_keys(self, kind: str, run: Run) -> list[tuple[Key, ...]]:
-        return [_of_kind(kind, keys) for keys in self._rules[kind][1](run)]
+        return list(map(self._named[kind].__getitem__, self._rules[kind][1](run)))
 
     def _keys(self, kind: str, run: Run) -> list[tuple[Key, ...]]:
         """All keys of every hit, of a kind."""

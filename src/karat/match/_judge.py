@@ -2,19 +2,25 @@
 
 from __future__ import annotations
 
-from collections.abc import Hashable, Sequence
+from collections import defaultdict
+from collections.abc import Sequence
 from dataclasses import dataclass
+from itertools import chain, count, repeat
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from karat.core.errors import InputError
-from karat.core.judged import Judged, Repeats
+from karat.core.judged import Ints, Judged, Repeats
 from karat.core.ranked import Ties, ranking
 from karat.core.run import Run
 from karat.core.types import TestSet
-from karat.match._join import Join
+from karat.match._join import Join, Key, Units
 from karat.match._matcher import column_or_none
 from karat.match._plain import judge_plain
+
+if TYPE_CHECKING:
+    from numpy.typing import NDArray
 
 _NOT_ASKED = "it was not asked for"
 
@@ -44,68 +50,95 @@ def _judge_joined(testset: TestSet, runs: Sequence[Run], join: Join, settings: J
     """Any matcher, repeated units, several units a hit, token budgets."""
     units = join.units if testset is join.testset else join.units_of(testset)
     width = len(testset)
-    entries: list[tuple[int, int, int, bool]] = []  # pair, rank, unit, new
-    stale: list[tuple[int, int]] = []  # pair and rank
-    slots, distinct = np.zeros((2, len(runs) * width), np.int64)
-    tokens: list[int] = []
+    slots, distinct = np.zeros((2, len(runs), width), np.int64)
+    parts: list[tuple[NDArray[Any], ...]] = []
+    tokens: list[Ints] = []
     missing = None if settings.tokens else _NOT_ASKED
     for s, run in enumerate(runs):
-        sizes = _sizes(run) if settings.tokens else None
-        if settings.tokens and sizes is None:
-            missing = f"the hits of {run.name!r} have neither"
-        keys, lists = join.hit_keys(run), _lists(run, testset, settings.ties)
-        for q, hits in sorted(lists.items()):
-            pair, rank = s * width + q, 0
-            seen: set[Hashable] = set()
-            for hit in hits:
-                held = keys[hit] or (hit,)  # a hit without a key is a unit of its own
-                repeated = seen.issuperset(held)
-                if repeated and settings.repeats == "collapse":
-                    continue
-                rank += 1
-                if repeated:
-                    stale.append((pair, rank))
-                if sizes is not None:
-                    tokens.append(sizes[hit])
-                for key in held:
-                    unit = units.number.get((q, key))
-                    if unit is not None:
-                        entries.append((pair, rank, unit, key not in seen))
-                    seen.add(key)
-            slots[pair], distinct[pair] = rank, len(seen)
-    pairs, ranks, numbers, new = np.array(entries, np.int64).reshape(-1, 4).T
-    repeats = np.array(stale, np.int64).reshape(-1, 2).T
+        hits, question = _listed(run, testset, settings.ties)
+        place, key, unit = _keys_held(join.hit_keys(run), hits, question, units)
+        new = _is_first(question[place] * (key.max(initial=0) + 1) + key)
+        distinct[s] = np.bincount(question[place[new]], minlength=width)
+        repeated = np.bincount(place[new], minlength=len(hits)) == 0
+        ranked = ~repeated if settings.repeats == "collapse" else np.ones(len(hits), bool)
+        slots[s] = np.bincount(question[ranked], minlength=width)
+        rank = np.cumsum(ranked) - (np.cumsum(slots[s]) - slots[s])[question]
+        pair = s * width + question
+        judged, stale = (unit >= 0) & ranked[place], repeated & ranked
+        slot = place[judged]
+        parts.append((pair[slot], rank[slot], unit[judged], new[judged], pair[stale], rank[stale]))
+        if settings.tokens:
+            sizes = _sizes(run)
+            if sizes is None:
+                missing = f"the hits of {run.name!r} have neither"
+            else:
+                tokens.append(sizes[hits[ranked]])
+    pairs, ranks, numbers, news, *repeats = map(np.concatenate, zip(*parts, strict=True))
     return Judged(
         systems=tuple(run.name for run in runs),
         questions=testset.ids,
         pair=pairs,
         rank=ranks,
         unit=numbers,
-        new=new.astype(bool),
+        new=news,
         gold_question=units.question,
         gold_grade=units.grade,
-        slots=slots,
-        distinct=distinct,
+        slots=slots.ravel(),
+        distinct=distinct.ravel(),
         stale=(repeats[0], repeats[1]),
         repeats=settings.repeats,
-        tokens=(np.concatenate(([0], np.cumsum(slots))), np.array(tokens, np.int64)) if missing is None else None,
+        tokens=(np.concatenate(([0], np.cumsum(slots))), np.concatenate(tokens)) if missing is None else None,
         tokens_missing=missing,
         collection=settings.collection,
     )
 
 
-def _lists(run: Run, testset: TestSet, ties: Ties) -> dict[int, list[int]]:
-    """The hits of each question of the test set that the run has, best first."""
+def _listed(run: Run, testset: TestSet, ties: Ties) -> tuple[Ints, Ints]:
+    """The hits for the questions of the test set, question by question, best first; and the question of each."""
     number = {qid: q for q, qid in enumerate(testset.ids)}
-    order = ranking(run, ties).tolist()
-    lists: dict[int, list[int]] = {}
-    for i, qid in enumerate(run.question_ids):
-        if qid in number:
-            lists.setdefault(number[qid], []).extend(order[run.offsets[i] : run.offsets[i + 1]])
-    return lists
+    of_list = np.fromiter(map(number.get, run.question_ids, repeat(-1)), np.int64, len(run.question_ids))
+    question = np.repeat(of_list, np.diff(run.offsets))
+    order = np.argsort(question, kind="stable")
+    order = order[np.searchsorted(question[order], 0) :]  # without questions of others
+    return ranking(run, ties)[order], question[order]
 
 
-def _sizes(run: Run) -> list[int] | None:
+def _keys_held(
+    keys: Sequence[tuple[Key, ...]], hits: Ints, question: Ints, units: Units
+) -> tuple[Ints, Ints, Ints]:
+    """Every key of every hit, hit by hit: the place of the hit, the number of the key, and the unit, -1 for no gold.
+
+    A hit without a key is a unit of its own.
+    """
+    combinations: defaultdict[tuple[Key, ...], int] = defaultdict(count().__next__)
+    held = np.fromiter(map(combinations.__getitem__, keys), np.int64, len(keys))[hits]
+    numbers: defaultdict[Key, int] = defaultdict(count().__next__)
+    flat = np.fromiter(map(numbers.__getitem__, chain.from_iterable(combinations)), np.int64)
+    sizes = np.fromiter(map(len, combinations), np.int64, len(combinations))
+    firsts, counts = (np.cumsum(sizes) - sizes)[held], sizes[held]
+    place = np.repeat(np.arange(len(hits)), np.maximum(counts, 1))
+    nth = np.arange(len(place)) - np.searchsorted(place, place)
+    is_keyed = counts[place] > 0
+    key = len(numbers) + hits[place]
+    key[is_keyed] = flat[(firsts[place] + nth)[is_keyed]]
+    gold_key = np.fromiter((-1 if one is None else numbers.get(one, -1) for one in units.key), np.int64)
+    gold = np.flatnonzero(gold_key >= 0)
+    wanted = units.question[gold] * len(numbers) + gold_key[gold]
+    order = np.argsort(wanted)
+    shown = np.where(is_keyed, question[place] * len(numbers) + key, -1)
+    nearest = np.append(gold[order], -1)[at := np.searchsorted(wanted[order], shown)]
+    unit = np.where(np.append(wanted[order], -2)[at] == shown, nearest, -1)
+    return place, key, unit
+
+
+def _is_first(values: Ints) -> NDArray[np.bool_]:
+    """Whether a value stands for the first time."""
+    first = np.zeros(len(values), bool)
+    first[np.unique(values, return_index=True)[1]] = True
+    return first
+
+
+def _sizes(run: Run) -> Ints | None:
     """Tokens of each hit: as given, else counted as words in its text. None when some hit has neither."""
     from karat.core.text.normalise import tokenise
 
@@ -116,7 +149,7 @@ def _sizes(run: Run) -> list[int] | None:
         sizes.append(int(count) if count is not None else len(tokenise(text, "words")))
         if sizes[-1] < 0:
             raise InputError(f"a hit has {count} tokens", place=run.source, remedy="Give counts from 0 up, or none.")
-    return sizes
+    return np.array(sizes, np.int64)
 
 
 def share_matched(judged: Judged) -> dict[str, float]:

@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
 from itertools import chain
-from typing import Any, Literal
+from typing import Any, Literal, overload
 
 import numpy as np
 
@@ -37,25 +37,29 @@ class ChunkTable:
     """
 
     def __init__(self, chunks: Chunks, docs: Sequence[Doc] | None, pages: Pages) -> None:
-        self.chunks, self.pages = chunks, pages
-        rows = list(chunks)  # those of an index are read from its file when they are asked for: once
-        self.names = [chunk.doc for chunk in rows]
-        columns: dict[str, list[Any]] = {
+        self.chunks, self.pages, self._docs = chunks, pages, docs
+        self.names = chunks.column("doc")
+        columns: dict[str, Sequence[Any]] = {
             "doc": [name or None for name in self.names],
-            "page": [(chunk.pages if pages == "physical" else chunk.labels) or None for chunk in rows],
-            "url": [chunk.url for chunk in rows],
-            "span": [chunk.span for chunk in rows],
-            "text": [text if text.strip() else None for text in chunks.texts],
+            "page": [page or None for page in chunks.column("pages" if pages == "physical" else "labels")],
+            "url": chunks.column("url"),
+            "span": chunks.column("span"),
+            "text": _TextsOrNone(chunks.texts),
         }
         self.run = Run(
             "index", question_ids=["index"], offsets=np.array([0, len(chunks)]), _docs=chunks.ids, fields=columns
         )
-        self.files = sorted({name for name in self.names if name.strip()})
-        self.docs = [doc for doc in docs or () if not self._is_chunk(doc)]
+        self.files = sorted({name for name in set(self.names) if name.strip()})
+
+    @cached_property
+    def docs(self) -> list[Doc]:
+        """The documents, read when something is looked for in them."""
+        return [doc for doc in self._docs or () if not self._is_chunk(doc)]
 
     def _is_chunk(self, doc: Doc) -> bool:
-        row = self.chunks.row_of.get(doc.id)
-        return doc.part_of is not None and row is not None and self.chunks[row].span is None
+        if doc.part_of is None or doc.id not in self.chunks.row_of:
+            return False
+        return self.chunks[self.chunks.row_of[doc.id]].span is None
 
     def rows_of(self, run: Run) -> list[int]:
         """The row of each hit, -1 where it is no chunk of the index."""
@@ -67,7 +71,34 @@ class ChunkTable:
         """The printed page numbers, where gold names pages by them, in the form that is compared."""
         if self.pages == "physical":
             return frozenset()
-        return frozenset(page for chunk in self.chunks for label in chunk.labels if (page := page_of(label)))
+        labels = set(chain.from_iterable(set(self.chunks.column("labels"))))
+        return frozenset(page for label in labels if (page := page_of(label)))
+
+
+class _TextsOrNone(Sequence[str | None]):
+    """Texts, each read when it is asked for; None where one is blank."""
+
+    def __init__(self, texts: Sequence[str]) -> None:
+        self._texts = texts
+
+    def __len__(self) -> int:
+        return len(self._texts)
+
+    @overload
+    def __getitem__(self, row: int) -> str | None: ...
+    @overload
+    def __getitem__(self, row: slice) -> list[str | None]: ...
+    def __getitem__(self, row: int | slice) -> str | list[str | None] | None:
+        if isinstance(row, slice):
+            return list(map(_or_none, self._texts[row]))
+        return _or_none(self._texts[row])
+
+    def __iter__(self) -> Iterator[str | None]:
+        return map(_or_none, self._texts)
+
+
+def _or_none(text: str) -> str | None:
+    return text if text.strip() else None
 
 
 @dataclass(frozen=True)
@@ -92,18 +123,17 @@ class QuoteFinder:
         self._places = Places(MatchInputs(golds, [table.run], MatchOptions()))
         self._positions: dict[Gold, tuple[QuotePosition, ...]] = {}
         known = {doc.id for doc in table.docs}
+        rows = enumerate(zip(table.chunks.column("span"), table.names, table.chunks.ids, strict=True))
         self._alone = [  # rows whose text is in no document that is known
-            row
-            for row, chunk in enumerate(table.chunks)
-            if chunk.span is None or (chunk.doc not in known and chunk.id not in known)
+            row for row, (span, doc, id_) in rows if span is None or (doc not in known and id_ not in known)
         ]
-        alone = [table.chunks[row] for row in self._alone]
+        urls, texts = table.run.fields["url"], table.chunks.texts
         columns: dict[str, list[Any]] = {
-            "doc": [*(doc.part_of or doc.id for doc in table.docs), *(chunk.doc for chunk in alone)],
-            "url": [*(doc.url for doc in table.docs), *(chunk.url for chunk in alone)],
-            "text": [*(doc.text for doc in table.docs), *(table.chunks.texts[row] for row in self._alone)],
+            "doc": [*(doc.part_of or doc.id for doc in table.docs), *(table.names[row] for row in self._alone)],
+            "url": [*(doc.url for doc in table.docs), *(urls[row] for row in self._alone)],
+            "text": [*(doc.text for doc in table.docs), *(texts[row] for row in self._alone)],
         }
-        size = len(table.docs) + len(alone)
+        size = len(table.docs) + len(self._alone)
         self._run = Run("texts", question_ids=["texts"], offsets=np.array([0, size]), _docs=[""] * size, fields=columns)
 
     @cached_property
@@ -158,10 +188,21 @@ class QuoteFinder:
 class IndexView:
     """What a matcher may look at to say why no chunk of an index holds an entry."""
 
-    table: ChunkTable
-    quotes: QuoteFinder
+    resolution: Resolution
     golds: Sequence[Gold]  # all that go by the matcher
-    options: MatchOptions
+
+    @property
+    def table(self) -> ChunkTable:
+        return self.resolution.index
+
+    @property
+    def options(self) -> MatchOptions:
+        return self.resolution.options
+
+    @property
+    def quotes(self) -> QuoteFinder:
+        """Where quotes stand: all texts are read for it."""
+        return self.resolution.quote_places
 
     @cached_property
     def pages_of_files(self) -> dict[str | None, set[int]]:
@@ -169,7 +210,8 @@ class IndexView:
         names = FileNames(self.golds, [self.table.run])
         pages: dict[str | None, set[int]] = {names.of_hit(name): set() for name in self.table.files}
         numbered = [(doc.part_of or doc.id, page.number) for doc in self.table.docs for page in doc.pages]
-        numbered += [(chunk.doc, number) for chunk in self.table.chunks for number in chunk.pages]
+        of_rows = set(zip(self.table.names, self.table.chunks.column("pages"), strict=True))
+        numbered += [(name, number) for name, of_row in of_rows for number in of_row]
         for name, number in numbered:
             pages.setdefault(names.of_hit(name), set()).add(number + self.options.page_offset)
         return pages
@@ -260,9 +302,7 @@ class Resolution(Join):
     @cached_property
     def unresolved(self) -> tuple[Unresolved, ...]:
         """The entries that no chunk holds."""
-        views = {
-            kind: IndexView(self.index, self.quote_places, self.of_kind(kind), self.options) for kind in self.matchers
-        }
+        views = {kind: IndexView(self, self.of_kind(kind)) for kind in self.matchers}
         lost = []
         for u in np.flatnonzero(~self.reached).tolist():
             gold, kind = self.units.gold[u], self.kinds[u]

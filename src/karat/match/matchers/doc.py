@@ -61,7 +61,8 @@ def _prepare(inputs: MatchInputs) -> Rule:
 
     def hit_keys(run: Run) -> Sequence[Keys]:
         docs = column_or_none(run, "doc")
-        return [files.of(d) if d is not None else of_id(i) for d, i in zip(docs, run.doc_list, strict=True)]
+        compared = {doc: files.of(doc) for doc in set(docs) if doc is not None}
+        return [compared[d] if d is not None else of_id(i) for d, i in zip(docs, run.doc_list, strict=True)]
 
     return gold_key, hit_keys
 
