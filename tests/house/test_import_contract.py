@@ -13,7 +13,7 @@ LAYERS = (
     ("testset",),
     ("systems", "diagnose"),
     ("answer", "corpus", "files", "fuse", "match", "measures", "report", "retrieve", "stats"),
-    ("models", "results"),
+    ("models", "pool", "results"),
     ("io",),
     ("core",),
 )

@@ -20,7 +20,9 @@ _JUNK_FOLDERS = frozenset({"__pycache__", "__MACOSX", "node_modules"})
 _JUNK_FILES = frozenset({"thumbs.db", "desktop.ini"})
 _KARATS_OWN = ("index.json", "manifest.json")
 _KARATS_SIGN = re.compile(rb'"karat"\s*:\s*"\d+\.\d+')
-_UNFINISHED = re.compile(r"\.draft-.*|embeddings\.journal|[0-9a-f]{12}(-\d+)?")  # what a killed build may leave
+_UNFINISHED = re.compile(
+    r"\.draft-.*|embeddings\.journal(\.\d+)?|shards|[0-9a-f]{12}(-\d+)?"
+)  # what a killed build may leave
 _SIGN_SIZE = 1 << 20
 _CORPORA = frozenset({"corpus", "docs", "documents", "collection"})
 _QUESTIONS = frozenset({"queries", "qrels"})

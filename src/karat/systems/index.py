@@ -2,12 +2,10 @@
 
 from __future__ import annotations
 
-import inspect
 import os
 import re
-from collections import Counter
-from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import asdict, dataclass, field
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, field
 from functools import cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -17,18 +15,17 @@ from karat.core.errors import KaratError, UsageError, did_you_mean
 from karat.core.glance import NotebookView, Table
 from karat.core.progress import shown_in_notebook
 from karat.core.text import main_language
-from karat.core.text.boilerplate import navigation
 from karat.core.text.words import plural
 
 if TYPE_CHECKING:
-    from karat.core.docs import Chunk, Chunks, Doc
+    from karat.core.docs import Chunks, Doc
+    from karat.core.ranked import Ints
     from karat.core.text import Language
     from karat.io.limits import ReadLimits
     from karat.models import EmbedderSettings
     from karat.retrieve import Engine, Progress
     from karat.retrieve.rewriters.spell import Spell
     from karat.systems.hits import Hits
-    from karat.systems.index_folder import IndexDraft
 
 WORDS = "words.txt"
 ENGINES_BUILT = ("bm25", "dense")
@@ -64,14 +61,14 @@ class Index(NotebookView):
         """What is ranked, by row."""
         from karat.corpus import load_chunks
 
-        return load_chunks(self._part("chunks."))
+        return load_chunks(self._chunk_folders("chunks."), self._orders)
 
     @cached_property
     def docs(self) -> Sequence[Doc]:
         """The documents the chunks were cut from."""
         from karat.corpus import load_docs
 
-        return load_docs(self._part("docs."))
+        return load_docs(self._chunk_folders("docs."))
 
     @cached_property
     def spell(self) -> Spell:
@@ -115,17 +112,43 @@ class Index(NotebookView):
                     f"this index has no engine {name!r}.{did_you_mean(name, self.engines)} It was built with {have}: "
                     "choose one of these with --engine or --legs, or index again."
                 )
-            self.built[name] = ENGINES.get(name).load(self._part(f"engines/{name}/") / "engines" / name)
+            self.built[name] = self._loaded(ENGINES.get(name), name)
         return self.built[name]
 
+    def _loaded(self, kind: Any, name: str) -> Engine:
+        folder = self._part(f"engines/{name}/") / "engines" / name
+        shards = self._shards(f"engines/{name}")
+        engine: Engine = kind.load_shards(folder, shards, self._orders) if shards else kind.load(folder)
+        return engine
+
     def _part(self, beginning: str) -> Path:
-        """The folder that its files are in, those whose names begin so compared with their checksums."""
+        """The folder of the generation, its files whose names begin so compared with their checksums."""
         from karat.systems.index_folder import check_part
 
         assert self.folder is not None
         if self.path is not None and not self.verified:
             check_part(self.path, self.about, self.folder, beginning)
         return self.folder
+
+    def _shards(self, part: str, beginning: str = "") -> list[Path]:
+        """The folders of the shards of a part, likewise; none where it stands in the generation."""
+        from karat.systems.index_folder import shards_of
+
+        if self.path is None:
+            return []
+        return [one.path for one in shards_of(self.path, self.about, part, beginning, check=not self.verified)]
+
+    def _chunk_folders(self, beginning: str) -> list[Path]:
+        return self._shards("chunks", beginning) or [self._part(beginning)]
+
+    @cached_property
+    def _orders(self) -> list[Ints] | None:
+        """The row of each row of each shard; None where there is one."""
+        from karat.systems.index_folder import shards_of
+        from karat.systems.row_order import ORDER, load_orders
+
+        shards = shards_of(self.path, self.about, "chunks", check=False) if self.path is not None else []
+        return load_orders(self._part(ORDER), [one.rows for one in shards]) if shards else None
 
     def search(self, question: str, k: int = 10, engine: str | None = None, **settings: Any) -> Hits:
         """The best k chunks for a question, as `karat search` finds them.
@@ -161,6 +184,7 @@ def index(
     columns: Mapping[str, str] | None = None,
     limits: ReadLimits | Mapping[str, float | None] | None = None,
     follow_links: bool = False,
+    jobs: int | None = None,
     progress: Progress | None = None,
 ) -> Index:
     """Read documents, cut them into chunks, build engines over them and write all of it to a folder.
@@ -171,46 +195,29 @@ def index(
     complete; of its embeddings those that still fit are used again. An engine that cannot be built, because an endpoint
     is down, say, is left out and named among the problems, unless it would take one away that stands there already.
     `limits` is what reading one file may take, such as `{"memory_mb": 2048, "seconds": 300}`: one that takes more is
-    named among the problems. Links that lead out of a folder are left out and named, unless `follow_links`.
+    named among the problems. Links that lead out of a folder are left out and named, unless `follow_links`. A large
+    corpus is read and built in pieces, by `jobs` processes at a time, as many as there are processors unless given;
+    what was made of a piece for the index that stands there, or by a build that was killed, is used again.
     """
-    from karat.corpus import Chunking, chunk_docs, read, save_chunks, save_docs
+    from karat.corpus import Chunking
     from karat.io.limits import ReadLimits
-    from karat.retrieve.rewriters.spell import Spell
-    from karat.systems.defaults import default_embedder
+    from karat.pool import LocalPool
+    from karat.systems.index_build import IndexSettings, build
     from karat.systems.index_folder import drafted
 
-    say = progress or (lambda what, done, total: None)
     names = (engines,) if isinstance(engines, str) else tuple(dict.fromkeys(engines))
-    chunking = Chunking.parse(chunk)
-    wanted = _settings(names, embedder, settings or {})
-    within = ReadLimits.of(limits)
-    target = Path(output)
+    wanted = IndexSettings(
+        sources=sources,
+        chunking=Chunking.parse(chunk),
+        titles=titles,
+        engines=_settings(names, embedder, settings or {}),
+        columns=columns,
+        limits=ReadLimits.of(limits),
+        follow_links=follow_links,
+    )
+    pool, target = LocalPool(jobs), Path(output)
     with drafted(target) as draft:
-        reading = read(sources, progress=say, columns=columns, limits=within, follow_links=follow_links)
-        chunks, notes = chunk_docs(reading.docs, chunking, say)
-        say("writing documents and chunks", 0, 1)
-        save_docs(reading.docs, draft.folder)
-        save_chunks(chunks, draft.folder)
-        say("collecting the words", 0, 1)
-        Spell.build(one.text for one in chunks).save(draft.folder / WORDS)
-        language = main_language([one.text for one in chunks])
-        if "dense" in wanted:
-            wanted["dense"].setdefault("embedder", default_embedder(language).plain())
-        built, failures = _build(wanted, [searched(one, titles) for one in chunks], _earlier(target), draft, say)
-        problems = [*reading.problems, *notes.problems, *_boilerplate(chunks), *failures]
-        draft.about.update(
-            karat=_version(),
-            settings={"chunk": chunking.text, "titles": titles, "engines": built},
-            corpus={
-                "docs": len(reading.docs),
-                "pages": sum(len(doc.pages) for doc in reading.docs),
-                "chunks": len(chunks),
-                "tokens": sum(chunk.tokens or 0 for chunk in chunks),
-                "language": language,
-            },
-            taken=[asdict(taken) for taken in reading.taken],
-            problems=[asdict(problem) for problem in problems],
-        )
+        build(wanted, draft, _earlier(target), pool, progress or (lambda what, done, total: None))
     return Index.open(target)
 
 
@@ -237,84 +244,10 @@ def _settings(
     return wanted
 
 
-def searched(chunk: Chunk, titles: bool) -> str:
-    """What engines see of a chunk."""
-    title = chunk.title if titles else None
-    return chunk.text if not title or chunk.text.startswith(title) else f"{title}\n{chunk.text}"
-
-
 def _earlier(path: Path) -> Index | None:
     """The index that is to be replaced, if it can be read."""
     try:
         return Index.open(path)
-    except KaratError:
-        return None
-
-
-def _build(
-    wanted: Mapping[str, Mapping[str, Any]],
-    texts: Sequence[str],
-    earlier: Index | None,
-    draft: IndexDraft,
-    say: Progress,
-) -> tuple[dict[str, dict[str, Any]], list[Problem]]:
-    """Build and save each engine: the settings of those that stand, and why others do not."""
-    from karat.retrieve import ENGINES
-
-    built: dict[str, dict[str, Any]] = {}
-    problems: list[Problem] = []
-    for name, settings in wanted.items():
-        kind = ENGINES.get(name)
-        more: dict[str, Any] = {"known": _known(earlier, name), "journal": draft.journal}
-        taken = inspect.signature(kind.build).parameters
-        say(f"building {name}", 0, 1)
-        try:
-            engine = kind.build(texts, settings, say, **{key: more[key] for key in more if key in taken})
-        except UsageError:
-            raise
-        except KaratError as problem:
-            if earlier is not None and name in earlier.engines:
-                raise KaratError(f"{problem} The index that stands there was left as it was.") from problem
-            problems.append(Problem(f"engine {name}", "failed", str(problem)))
-            continue
-        folder = draft.folder / "engines" / name
-        folder.mkdir(parents=True)
-        engine.save(folder)
-        built[name] = dict(engine.settings)
-        if lost := getattr(engine, "without_vector", 0):
-            what = f"{lost:,} of {len(texts):,} chunks have no vector, since the model makes nothing of their texts"
-            remedy = "Other engines and a hybrid can; or choose another --embedder."
-            problems.append(
-                Problem(f"engine {name}", "no vector", f"{what}: it never finds them.", remedy=remedy, fatal=False)
-            )
-    if not built:
-        raise KaratError(" ".join(problem.reason for problem in problems))
-    return built, problems
-
-
-def _boilerplate(chunks: Iterable[Chunk]) -> Iterator[Problem]:
-    """For each document how many of its chunks look like navigation, contents or an index, which answer nothing."""
-    sizes = Counter[str]()
-    kinds: dict[str, Counter[str]] = {}
-    for chunk in chunks:
-        sizes[chunk.doc] += 1
-        if kind := navigation(chunk.text):
-            kinds.setdefault(chunk.doc, Counter())[kind] += 1
-    for doc, counts in kinds.items():
-        chunks_like_it = counts.total()
-        listed = ", ".join(f"{kind} ({count:,})" for kind, count in counts.most_common())
-        verb = "looks" if chunks_like_it == 1 else "look"
-        reason = f"{chunks_like_it:,} of {plural(sizes[doc], 'chunk')} {verb} like boilerplate: {listed}."
-        remedy = "They hold the words of many questions and answer none: leave such pages out of the documents."
-        yield Problem(doc, "boilerplate", reason, remedy=remedy, fatal=False)
-
-
-def _known(earlier: Index | None, name: str) -> Any:
-    """What an engine of the index to be replaced can hand on."""
-    if earlier is None or name not in earlier.engines:
-        return None
-    try:
-        return getattr(earlier.engine(name), "known", None)
     except KaratError:
         return None
 
@@ -325,9 +258,3 @@ def check_order(testset: str, index: str) -> None:
 
     if is_index(testset) and not is_index(index):
         raise UsageError(f"the test set comes first, then the index: write {index} {testset}.")
-
-
-def _version() -> str:
-    from importlib.metadata import version
-
-    return version("karat")

@@ -1,8 +1,9 @@
 """The folder of an index: versioned, checksummed, and replaced as a whole.
 
-`index.json` names the generation that counts, a folder beside it, and size and checksums of each of its files. A new
-generation is written next to the old one and counts from the moment `index.json` is replaced, which is one step; a
-build that is killed before leaves the old index as it was.
+`index.json` names the generation that counts, a folder beside it, with size and checksums of each of its files, and the
+shards that it goes with, by the digest of what is in them. A new generation is written next to the old one and counts
+from the moment `index.json` is replaced, which is one step; a build that is killed before leaves the old index as it
+was. Shards stand in a ledger: what the next build needs of them it uses again. Version 1 had no shards.
 """
 
 from __future__ import annotations
@@ -12,34 +13,58 @@ import os
 import re
 import secrets
 import shutil
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field
-from itertools import count
+from itertools import chain, count
 from pathlib import Path
 from typing import Any
 
 from karat.core.errors import InputError, UsageError
-from karat.io.checksum import DamagedError, digest, file_crc32, file_sha256, sealed, unsealed
+from karat.io.checksum import DamagedError, digest, sealed, unsealed
+from karat.io.filetable import CHANGED, FileTable, fault, file_table, is_file_table, large_fault
 from karat.io.lock import LOCK, locked
 from karat.io.writing import NO_ROOM, PART, unwritable, write_whole
+from karat.pool import Ledger, Shard, is_shard_name, shard_card
 
-HEAD, JOURNAL = "index.json", "embeddings.journal"
-FORMAT, VERSION = "karat index", 1
+HEAD, JOURNAL, SHARDS = "index.json", "embeddings.journal", "shards"
+FORMAT, VERSIONS = "karat index", (1, 2)
 _DRAFT = ".draft-"
 _GENERATION = re.compile(r"[0-9a-f]{12}(-\d+)?")
-_LEFT = re.compile(rf"{_GENERATION.pattern}|\.{re.escape(HEAD)}{PART}")  # by a build that was killed
-_SMALL = 8 << 20  # files up to this size are checksummed whenever the index is opened
-_CHANGED = "{} is not what was written: its checksum differs"
+_JOURNALS = re.compile(rf"{re.escape(JOURNAL)}(\.\d+)?")
+_LEFT = re.compile(rf"{_GENERATION.pattern}|\.{re.escape(HEAD)}{PART}|{SHARDS}")  # by a build that was killed
 
 
 @dataclass
 class IndexDraft:
-    """A generation in the making: write files into `folder` and what there is to know into `about`."""
+    """A generation in the making: write files into `folder` and what there is to know into `about`.
 
+    `shards` are what it goes with, by the part of the index that they are of; `used` were needed on the way, and will
+    be again. What the pool reads is put into `plan`. A first build that fails leaves nothing, unless it `is_long`.
+    One that is not needed changes nothing: the index that stands there is the same.
+    """
+
+    path: Path
     folder: Path
-    journal: Path
     about: dict[str, Any] = field(default_factory=dict)
+    shards: dict[str, Sequence[Shard]] = field(default_factory=dict)
+    used: list[Shard] = field(default_factory=list)
+    is_long: bool = False
+    is_needed: bool = True
+
+    @property
+    def plan(self) -> Path:
+        """A folder for what is to be done."""
+        return self.folder.with_name(f"{self.folder.name}-plan")
+
+    @property
+    def ledger(self) -> Ledger:
+        """The shards that were built for this index, now or before."""
+        return Ledger(self.path / SHARDS)
+
+    def journal(self, number: int = 0) -> Path:
+        """Where the embeddings of a shard are kept until it is complete."""
+        return self.path / (f"{JOURNAL}.{number}" if number else JOURNAL)
 
 
 @contextmanager
@@ -54,18 +79,24 @@ def drafted(path: Path) -> Iterator[IndexDraft]:
     with locked(path, "another build is writing this index. Wait for it, or name another folder."):
         for left in path.glob(f"{_DRAFT}*"):
             shutil.rmtree(left, ignore_errors=True)
-        draft = IndexDraft(path / f"{_DRAFT}{secrets.token_hex(4)}", path / JOURNAL)
+        draft = IndexDraft(path, path / f"{_DRAFT}{secrets.token_hex(4)}")
+        draft.ledger.forget_parts()
         try:
             draft.folder.mkdir()
+            draft.plan.mkdir()
             yield draft
-            _commit(path, draft)
+            if draft.is_needed:
+                _commit(draft)
+            else:
+                _forget_all_but(_head(path)["generation"], draft)
         except OSError as problem:
             if problem.errno not in NO_ROOM:
                 raise
             raise _unwritable(path, problem) from problem
         finally:
-            shutil.rmtree(draft.folder, ignore_errors=True)
-            if made and not (path / HEAD).exists() and not draft.journal.exists():
+            for folder in (draft.folder, draft.plan):
+                shutil.rmtree(folder, ignore_errors=True)
+            if made and not (path / HEAD).exists() and not draft.is_long and not draft.journal().exists():
                 shutil.rmtree(path, ignore_errors=True)
 
 
@@ -75,8 +106,9 @@ def check_target(path: Path) -> None:
         names = {p.name for p in path.iterdir()}
         others = sorted(
             name
-            for name in names - {LOCK, JOURNAL}
-            if not name.startswith(_DRAFT) and not (LOCK in names and _LEFT.fullmatch(name))
+            for name in names - {LOCK}
+            if not (name.startswith(_DRAFT) or _JOURNALS.fullmatch(name))
+            and not (LOCK in names and _LEFT.fullmatch(name))
         )
         if others and not (path / HEAD).is_file():
             raise UsageError(
@@ -87,21 +119,32 @@ def check_target(path: Path) -> None:
         raise UsageError(f"{path} is a file. Name a new folder for the index, for example -o handbook.index.")
 
 
-def _commit(path: Path, draft: IndexDraft) -> None:
-    files = {
-        name: {"bytes": size, "crc32": file_crc32(draft.folder / name), "sha256": file_sha256(draft.folder / name)}
-        for name, size in sorted(_sizes(draft.folder).items())
+def _commit(draft: IndexDraft) -> None:
+    path = draft.path
+    files = file_table(draft.folder)
+    shards = {
+        part: [{"name": shard.path.name, "digest": shard.digest} for shard in of_part]
+        for part, of_part in draft.shards.items()
     }
-    head: dict[str, Any] = {"format": FORMAT, "version": VERSION, **draft.about, "files": files}
+    head: dict[str, Any] = {
+        "format": FORMAT, "version": VERSIONS[-1], **draft.about, "files": files, "shards": shards,
+    }  # fmt: skip
     head["generation"] = _place(path, draft.folder, digest(head)[:12], files)
     write_whole(path / HEAD, json.dumps(sealed(head), ensure_ascii=False, indent=1) + "\n")
-    draft.journal.unlink(missing_ok=True)
-    for other in path.iterdir():
-        if other.is_dir() and _GENERATION.fullmatch(other.name) and other.name != head["generation"]:
+    _forget_all_but(head["generation"], draft)
+
+
+def _forget_all_but(generation: str, draft: IndexDraft) -> None:
+    """Remove what belongs to no index any more: other generations and shards, and journals."""
+    for other in draft.path.iterdir():
+        if other.is_dir() and _GENERATION.fullmatch(other.name) and other.name != generation:
             shutil.rmtree(other, ignore_errors=True)
+        elif _JOURNALS.fullmatch(other.name):
+            other.unlink()
+    draft.ledger.forget_all_but([*draft.used, *chain.from_iterable(draft.shards.values())])
 
 
-def _place(path: Path, draft: Path, name: str, files: Mapping[str, Any]) -> str:
+def _place(path: Path, draft: Path, name: str, files: FileTable) -> str:
     """Move the draft to its generation; one of the same content that still is whole is kept instead."""
     for number in count(1):
         generation = name if number == 1 else f"{name}-{number}"
@@ -109,7 +152,7 @@ def _place(path: Path, draft: Path, name: str, files: Mapping[str, Any]) -> str:
         if not target.exists():
             os.rename(draft, target)
             return generation
-        if _fault(target, files, verify=True) is None:
+        if fault(target, files, fully=True) is None:
             return generation
     raise AssertionError("count ends never")
 
@@ -123,49 +166,57 @@ def opened(path: Path, *, verify: bool = False) -> tuple[dict[str, Any], Path]:
     """What `index.json` says, and the folder of the generation that counts.
 
     Sizes of all files and checksums of the small ones are compared always, all checksums with `verify`; of larger files
-    `check_part` compares them when they are needed.
+    `check_part` and `shard_folders` compare them when they are needed.
     """
     while True:
         head = _head(path)
         folder = path / head["generation"]
         try:
-            fault = _fault(folder, head["files"], verify=verify)
+            what = fault(folder, head["files"], fully=verify) or _shard_fault(path, head, verify=verify)
         except FileNotFoundError as problem:
-            fault = f"{Path(problem.filename).name} is missing"
-        if fault is None:
+            what = f"{Path(problem.filename).name} is missing"
+        if what is None:
             return head, folder
         if _head(path)["generation"] == head["generation"]:  # else a build has just replaced it
-            raise damaged(path, fault)
+            raise damaged(path, what)
+
+
+def _shard_fault(path: Path, head: Mapping[str, Any], *, verify: bool) -> str | None:
+    """What is wrong with the shards of an index, if anything is."""
+    if (path / SHARDS).is_symlink():
+        return f"{SHARDS} is a link"
+    for one in chain.from_iterable(head["shards"].values()):
+        folder = path / SHARDS / one["name"]
+        card = shard_card(folder)
+        if card is None or digest(card) != one["digest"]:
+            return CHANGED.format(f"{SHARDS}/{one['name']}") if folder.exists() else f"{folder.name} is missing"
+        if what := fault(folder, card["files"], fully=verify):
+            return f"{SHARDS}/{one['name']}/{what}"
+    return None
 
 
 def check_part(path: Path, head: Mapping[str, Any], folder: Path, beginning: str) -> None:
     """Compare the larger files of a part of an index, by how their names begin, with their checksums."""
-    for name, expected in head["files"].items():
-        if name.startswith(beginning) and expected["bytes"] > _SMALL and not _is_sound(folder / name, expected):
-            raise damaged(path, _CHANGED.format(name))
+    _check_large(path, folder, head["files"], beginning)
 
 
-def _is_sound(file: Path, expected: Mapping[str, Any], *, fully: bool = False) -> bool:
-    """Whether a file is what was written, by the faster of its checksums where it has one, or `fully`."""
-    if fully or "crc32" not in expected:
-        return bool(file_sha256(file) == expected["sha256"])
-    return bool(file_crc32(file) == expected["crc32"])
+def shards_of(path: Path, head: Mapping[str, Any], part: str, beginning: str = "", *, check: bool) -> list[Shard]:
+    """The shards of a part of an index; with `check` their larger files, of such names, are compared with checksums."""
+    shards = []
+    for one in head["shards"].get(part, ()):
+        folder = path / SHARDS / one["name"]
+        card = shard_card(folder)
+        if card is None:
+            raise damaged(path, f"{SHARDS}/{one['name']} is missing")
+        if check:
+            _check_large(path, folder, card["files"], beginning)
+        shards.append(Shard(path=folder, rows=card["rows"], digest=one["digest"]))
+    return shards
 
 
-def _fault(folder: Path, files: Mapping[str, Any], *, verify: bool) -> str | None:
-    """What is wrong with the files of a generation, if anything is. None of them may lead out of the folder."""
-    for path in (folder, *folder.rglob("*")):
-        if path.is_symlink():
-            return f"{path.relative_to(folder).as_posix() if path != folder else folder.name} is a link"
-    sizes = _sizes(folder) if folder.is_dir() else {}
-    for name, expected in files.items():
-        if name not in sizes:
-            return f"{name} is missing"
-        if sizes[name] != expected["bytes"]:
-            return f"{name} has {sizes[name]:,} bytes instead of {expected['bytes']:,}"
-        if (verify or sizes[name] <= _SMALL) and not _is_sound(folder / name, expected, fully=verify):
-            return _CHANGED.format(name)
-    return None
+def _check_large(path: Path, folder: Path, files: FileTable, beginning: str) -> None:
+    if what := large_fault(folder, files, beginning):
+        raise damaged(path, what)
 
 
 def _head(path: Path) -> dict[str, Any]:
@@ -185,26 +236,29 @@ def _head(path: Path) -> dict[str, Any]:
         raise damaged(path, f"{HEAD} cannot be read: {problem}") from None
     if not isinstance(head, dict) or head.get("format") != FORMAT:
         raise _foreign(path, f"its {HEAD} does not say {FORMAT!r}")
-    if head.get("version") != VERSION:
+    if head.get("version") not in VERSIONS:
         raise InputError(
-            f"this index has version {head.get('version')!r}, and this karat reads version {VERSION}",
+            f"this index has version {head.get('version')!r}, and this karat reads versions up to {VERSIONS[-1]}",
             place=str(path),
             remedy="Build it again with `karat index`, or use the karat that made it.",
         )
     try:
         head = unsealed(head, strict=True)
     except DamagedError:
-        raise damaged(path, _CHANGED.format(HEAD)) from None
-    if not _GENERATION.fullmatch(str(head.get("generation"))) or not _are_files(head.get("files")):
+        raise damaged(path, CHANGED.format(HEAD)) from None
+    head.setdefault("shards", {})  # version 1 has none
+    if not _GENERATION.fullmatch(str(head.get("generation"))) or not is_file_table(head.get("files")):
         raise damaged(path, f"{HEAD} names no generation, or no files of it")
+    if not _are_shards(head["shards"]):
+        raise damaged(path, f"{HEAD} names shards that cannot be")
     return head
 
 
-def _are_files(files: Any) -> bool:
-    """Whether this is a table of files as `_commit` writes it."""
-    return isinstance(files, dict) and all(
-        isinstance(one, dict) and isinstance(one.get("bytes"), int) and isinstance(one.get("sha256"), str)
-        for one in files.values()
+def _are_shards(shards: Any) -> bool:
+    """Whether this is a table of shards as `_commit` writes it."""
+    return isinstance(shards, dict) and all(
+        isinstance(of_part, list) and all(isinstance(one, dict) and is_shard_name(one.get("name")) for one in of_part)
+        for of_part in shards.values()
     )
 
 
@@ -223,7 +277,3 @@ def _foreign(path: Path, why: str) -> InputError:
 
 def _unwritable(path: Path, problem: OSError) -> InputError:
     return unwritable(path, problem, "the index cannot be written")
-
-
-def _sizes(folder: Path) -> dict[str, int]:
-    return {p.relative_to(folder).as_posix(): p.stat().st_size for p in folder.rglob("*") if p.is_file()}

@@ -134,5 +134,9 @@ def main_language(texts: Sequence[str]) -> Language | None:
     >>> main_language(["Паром уходит утром.", "Маяк погас.", "The end."])
     'ru'
     """
-    found = count_languages(texts).most_common(1)
-    return found[0][0] if found else "en"
+    return commonest(count_languages(texts))
+
+
+def commonest(counts: Counter[Language | None]) -> Language | None:
+    """The language of the most texts, the first counted of several; English where there is none."""
+    return counts.most_common(1)[0][0] if counts else "en"

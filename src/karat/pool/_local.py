@@ -1,0 +1,270 @@
+"""A pool on this machine: a plain loop for one job or one shard, else processes that take one shard after another."""
+
+from __future__ import annotations
+
+import os
+import queue
+import threading
+import time
+import traceback
+from collections.abc import Container, Iterator, Sequence
+from dataclasses import asdict
+from pathlib import Path
+from typing import Any
+
+from karat.core import errors
+from karat.core.errors import InputError, KaratError, UsageError
+from karat.pool._ledger import Ledger
+from karat.pool._process import ChildProcess, Requests
+from karat.pool._task import Progress, Shard, Stage, Task
+
+ATTEMPTS = 2
+"""How often a shard is tried whose process dies."""
+_OFTEN = 0.1  # seconds between two reports of progress of a worker
+_NEARLY = 0.999  # of a shard that says that its last step is done, and is not
+_THREADS = ("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS", "RAYON_NUM_THREADS")
+_SERVE = f"{__name__}:serve"
+
+_Queue = queue.SimpleQueue[tuple[Shard, Any]]
+
+
+class LocalPool:
+    """So many processes at a time; without a number as many as there are processors."""
+
+    def __init__(self, jobs: int | None = None) -> None:
+        if jobs is not None and jobs < 1:
+            raise UsageError(f"the number of jobs must be 1 or more, found {jobs}.")
+        self.jobs = jobs or processors()
+
+    def map(
+        self,
+        task: Task,
+        shards: Sequence[Shard],
+        ledger: Ledger,
+        progress: Progress,
+        *,
+        anew: Container[str] = (),
+    ) -> Iterator[tuple[Shard, Shard]]:
+        """Each shard with what came of it, in any order.
+
+        What the ledger holds is not done again, but for the shards of the digests `anew`.
+        A process that dies, by the system for want of memory, say, is replaced and its shard tried once more.
+        """
+        todo = []
+        for shard in shards:
+            output = ledger.find(task, shard) if shard.digest not in anew else None
+            if output is None:
+                todo.append(shard)
+            else:
+                yield shard, output
+        if not todo:
+            return
+        shown = _Shown(task, todo, progress)
+        if min(self.jobs, len(todo)) == 1:
+            stage = task.open(shown.current)
+            for shard in todo:
+                output = ledger.write(task, stage, shard)
+                shown.done(shard)
+                yield shard, output
+        else:
+            yield from _by_processes(task, todo, ledger, min(self.jobs, len(todo)), shown)
+
+
+def processors() -> int:
+    """How many processors this process may use."""
+    return len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
+
+
+class _Shown:
+    """Progress over all shards: of one alone its own steps, of several how many of their rows are done."""
+
+    def __init__(self, task: Task, shards: Sequence[Shard], progress: Progress) -> None:
+        self.label, self.progress, self._shards = task.label, progress, shards
+        self._shares = dict.fromkeys((shard.digest for shard in shards), 0.0)
+
+    def current(self, what: str, done: int, total: int) -> None:
+        """A step of the shard that the plain loop is at."""
+        self.step(next(shard for shard in self._shards if self._shares[shard.digest] < 1), what, done, total)
+
+    def step(self, shard: Shard, what: str, done: int, total: int) -> None:
+        """A step of a shard."""
+        if len(self._shards) == 1:
+            self.progress(what, done, total)
+        else:
+            share = min(_NEARLY, done / total) if total > 1 else 0.0
+            self._shares[shard.digest] = max(self._shares[shard.digest], share)
+            self._show()
+
+    def done(self, shard: Shard) -> None:
+        """That a shard is done."""
+        self._shares[shard.digest] = 1.0
+        if len(self._shards) > 1:
+            self._show()
+
+    def _show(self) -> None:
+        rows = sum(self._shares[shard.digest] * shard.rows for shard in self._shards)
+        self.progress(self.label, int(rows), sum(shard.rows for shard in self._shards))
+
+
+def _by_processes(
+    task: Task, todo: Sequence[Shard], ledger: Ledger, jobs: int, shown: _Shown
+) -> Iterator[tuple[Shard, Shard]]:
+    """Several processes, each asked by a thread of its own; whatever ends this ends them."""
+    waiting: _Queue = queue.SimpleQueue()
+    for shard in todo:
+        waiting.put((shard, None))
+    events: _Queue = queue.SimpleQueue()
+    workers = [_Worker(task, ledger, processors() // jobs) for _ in range(jobs)]
+    threads = [threading.Thread(target=worker.work, args=(waiting, events), daemon=True) for worker in workers]
+    for thread in threads:
+        thread.start()
+    try:
+        left = len(todo)
+        while left:
+            shard, event = events.get()
+            if isinstance(event, BaseException):
+                raise event
+            if isinstance(event, Shard):
+                left -= 1
+                shown.done(shard)
+                yield shard, event
+            elif isinstance(event, str):
+                shown.progress(event, 0, 1)
+            else:
+                shown.step(shard, *event)
+    finally:
+        for worker in workers:
+            worker.end()
+        for thread in threads:
+            thread.join()
+
+
+class _Worker:
+    """One process, started anew when it dies."""
+
+    def __init__(self, task: Task, ledger: Ledger, threads: int) -> None:
+        self._request = {"task": asdict(task), "ledger": str(ledger.folder)}
+        self._label = task.label
+        self._environment = dict.fromkeys(_THREADS, str(max(1, threads)))
+        self._process: ChildProcess | None = None
+        self._lock = threading.Lock()
+        self._ended = False
+
+    def work(self, waiting: _Queue, events: _Queue) -> None:
+        """Take one shard after another until none is left; whatever happens is an event."""
+        while not self._ended:
+            try:
+                shard, _ = waiting.get_nowait()
+            except queue.Empty:
+                break
+            try:
+                events.put((shard, self._do(shard, events)))
+            except BaseException as problem:  # raised by who waits for it
+                events.put((shard, problem))
+                break
+        self.end()
+
+    def _do(self, shard: Shard, events: _Queue) -> Shard:
+        name = shard.name or shard.path
+        for attempt in range(1, ATTEMPTS + 1):
+            try:
+                return self._ask(shard, events)
+            except EOFError:
+                why = self._why_ended()
+                if attempt < ATTEMPTS:
+                    events.put((shard, f"{self._label}: a process ended at {name} ({why}); trying it again"))
+        raise KaratError(
+            f"{self._label}: the process at {name} ended {ATTEMPTS} times ({why}). "
+            "If memory ran out, use fewer jobs (-j 1). What is done is kept: run the same command again."
+        )
+
+    def _ask(self, shard: Shard, events: _Queue) -> Shard:
+        with self._lock:
+            if self._ended:
+                raise EOFError
+            if self._process is None:
+                self._process = ChildProcess(_SERVE, self._environment)
+                self._process.send(self._request)
+            process = self._process
+        process.send(_plain(shard))
+        while True:
+            reply = process.receive()
+            if "step" in reply:
+                events.put((shard, reply["step"]))
+            elif "error" in reply:
+                raise _raised(reply["error"])
+            else:
+                return _shard_of(reply["output"])
+
+    def _why_ended(self) -> str:
+        with self._lock:
+            if self._process is None:
+                return "stopped"
+            process, self._process = self._process, None
+            why = process.why_ended()
+            process.end()
+            return why
+
+    def end(self) -> None:
+        """End the process, whatever it is at."""
+        with self._lock:
+            self._ended = True
+            if self._process is not None:
+                self._process.end()
+
+
+def serve() -> None:
+    """Do what is asked for: what a worker runs."""
+    requests = Requests()
+    first = requests.next()
+    task, ledger = Task(**first["task"]), Ledger(Path(first["ledger"]))
+    reported = 0.0
+
+    def progress(what: str, done: int, total: int) -> None:
+        nonlocal reported
+        if time.monotonic() - reported >= _OFTEN:
+            reported = time.monotonic()
+            requests.reply(step=[what, done, total])
+
+    stage: Stage | None = None
+    while True:
+        shard = _shard_of(requests.next())
+        try:
+            stage = stage or task.open(progress)
+            requests.reply(output=_plain(ledger.write(task, stage, shard)))
+        except Exception as problem:
+            requests.reply(error=_described(problem))
+
+
+def _plain(shard: Shard) -> dict[str, Any]:
+    return {**asdict(shard), "path": str(shard.path)}
+
+
+def _shard_of(values: dict[str, Any]) -> Shard:
+    return Shard(**{**values, "path": Path(values["path"])})
+
+
+def _described(problem: Exception) -> dict[str, Any]:
+    """An exception as plain JSON, by the nearest kind that `_raised` knows."""
+    if isinstance(problem, InputError):
+        fields = {name: getattr(problem, name) for name in ("problem", "place", "row", "unit", "field", "remedy")}
+        return {"input": fields}
+    if isinstance(problem, KaratError):
+        known = (kind.__name__ for kind in type(problem).__mro__ if getattr(errors, kind.__name__, None) is kind)
+        return {"kind": next(known), "text": str(problem)}
+    if isinstance(problem, OSError):
+        return {"system": [problem.errno, problem.strerror]}
+    return {"trace": "".join(traceback.format_exception(problem))}
+
+
+def _raised(described: dict[str, Any]) -> Exception:
+    """The exception that a worker described."""
+    if "input" in described:
+        fields = described["input"]
+        return InputError(fields.pop("problem"), **fields)
+    if "kind" in described:
+        error: Exception = getattr(errors, described["kind"])(described["text"])
+        return error
+    if "system" in described:
+        return OSError(*described["system"])
+    return RuntimeError(f"in a worker: {described['trace']}")

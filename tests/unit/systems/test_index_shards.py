@@ -1,0 +1,307 @@
+import json
+import random
+import shutil
+import signal
+import subprocess
+import sys
+
+import numpy as np
+import pytest
+
+import karat
+from karat.core.errors import InputError
+from karat.systems import index_build, index_stages
+from karat.systems.index import Index
+
+WORDS = ("lantern", "harbour", "signal", "winter", "engine", "ladder", "compass", "anchor", "granite", "petrel")
+PIECE = 4096
+
+
+def line(number, text=None):
+    rng = random.Random(number)
+    text = text or " ".join(rng.choices(WORDS, k=30)) + f" item{number}"
+    return json.dumps({"id": f"p{number * 7919 % 1000:04d}", "text": text, "title": f"Sheet {number % 5}"}) + "\n"
+
+
+def lines(numbers):
+    return "".join(map(line, numbers))
+
+
+@pytest.fixture
+def small(monkeypatch):
+    """Pieces so small that few documents make many of them."""
+    monkeypatch.setattr(index_build, "PIECE_BYTES", PIECE)
+
+
+@pytest.fixture
+def corpus(tmp_path):
+    path = tmp_path / "docs.jsonl"
+    path.write_text(lines(range(240)))
+    return path
+
+
+def files_of(path):
+    return {p.relative_to(path).as_posix(): p.read_bytes() for p in path.rglob("*") if p.is_file()}
+
+
+def counted(monkeypatch):
+    """The sizes of the shards that each stage has done in this process."""
+    done = {"read": [], "build": []}
+
+    def counting(stage, name):
+        run = stage.run
+
+        def counted_run(self, shard, folder):
+            rows = run(self, shard, folder)
+            done[name].append(rows)
+            return rows
+
+        monkeypatch.setattr(stage, "run", counted_run)
+
+    counting(index_stages.ReadAndChunk, "read")
+    counting(index_stages.BuildShard, "build")
+    return done
+
+
+def rankings(index, engine, queries=("lantern harbour", "granite petrel item77", "item3 kettle signal")):
+    ranked = index.engine(engine).search(list(queries), 50)
+    return ranked.offsets, ranked.rows, ranked.scores
+
+
+def test_many_shards_are_searched_as_one(tmp_path, corpus, monkeypatch):
+    one = karat.index(corpus, tmp_path / "one")
+    monkeypatch.setattr(index_build, "PIECE_BYTES", PIECE)
+    many = karat.index(corpus, tmp_path / "many", jobs=1)
+    assert (len(one.about["shards"]["chunks"]), len(many.about["shards"]["chunks"]) > 3) == (1, True)
+    assert list(many.chunks) == list(one.chunks)
+    assert list(many.docs) == list(one.docs)
+    assert (list(many.chunks.ids), many.spell.counts) == (sorted(one.chunks.ids), one.spell.counts)
+    assert {**many.about["corpus"]} == {**one.about["corpus"]}
+    assert (many.about["taken"], many.problems) == (one.about["taken"], one.problems)
+    assert many.about["settings"] == one.about["settings"]
+    for mine, its in zip(rankings(many, "bm25"), rankings(one, "bm25"), strict=True):
+        np.testing.assert_array_equal(mine, its)
+    for mine, its in zip(rankings(many, "dense"), rankings(one, "dense"), strict=True):
+        np.testing.assert_allclose(mine, its, atol=1e-6)
+    opened = Index.open(tmp_path / "many", verify=True)
+    assert opened.chunks[rankings(opened, "bm25", ["item77"])[1][0]].text.endswith("item77")
+
+
+@pytest.mark.usefixtures("small")
+def test_the_same_bytes_by_any_number_of_processes(tmp_path, corpus):
+    karat.index(corpus, tmp_path / "a", jobs=1)
+    karat.index(corpus, tmp_path / "b", jobs=2)
+    assert files_of(tmp_path / "a") == files_of(tmp_path / "b")
+
+
+@pytest.mark.usefixtures("small")
+def test_an_identical_build_does_nothing(tmp_path, corpus, monkeypatch):
+    karat.index(corpus, tmp_path / "i", jobs=1)
+    before, done = files_of(tmp_path / "i"), counted(monkeypatch)
+    monkeypatch.setattr(index_build._Engines, "join", None)
+    karat.index(corpus, tmp_path / "i", jobs=1)
+    assert (files_of(tmp_path / "i"), done) == (before, {"read": [], "build": []})
+
+
+@pytest.mark.usefixtures("small")
+@pytest.mark.parametrize("change", ["append", "insert", "change", "remove"])
+def test_what_changes_in_one_place_rebuilds_only_its_shards(tmp_path, corpus, monkeypatch, change):
+    first = karat.index(corpus, tmp_path / "i", jobs=1, engines="bm25")
+    pieces = len(first.about["shards"]["chunks"])
+    numbers = list(range(240))
+    new = {
+        "append": [*numbers, 240, 241],
+        "insert": [*numbers[:60], 240, *numbers[60:]],
+        "change": [*numbers[:60], 250, *numbers[61:]],
+        "remove": [*numbers[:60], *numbers[61:]],
+    }[change]
+    corpus.write_text(lines(new))
+    done = counted(monkeypatch)
+    again = karat.index(corpus, tmp_path / "i", jobs=1, engines="bm25")
+    assert 1 <= len(done["read"]) <= pieces - 4
+    assert len(done["build"]) <= len(done["read"])
+    fresh = karat.index(corpus, tmp_path / "fresh", jobs=1, engines="bm25")
+    assert (list(again.chunks), list(again.docs)) == (list(fresh.chunks), list(fresh.docs))
+    assert (again.about["corpus"], again.about["made_of"]) == (fresh.about["corpus"], fresh.about["made_of"])
+    for mine, its in zip(rankings(again, "bm25"), rankings(fresh, "bm25"), strict=True):
+        np.testing.assert_array_equal(mine, its)
+    assert {p.name for p in (tmp_path / "i" / "shards").iterdir()} == {
+        one["name"] for part in again.about["shards"].values() for one in part
+    }
+
+
+@pytest.mark.usefixtures("small")
+def test_settings_of_an_engine_cost_no_reading(tmp_path, corpus, monkeypatch):
+    karat.index(corpus, tmp_path / "i", jobs=1, engines="bm25")
+    done = counted(monkeypatch)
+    karat.index(corpus, tmp_path / "i", jobs=1, engines="bm25", settings={"bm25": {"k1": 0.9}})
+    assert done["read"] == []
+
+
+def test_what_could_not_be_read_is_tried_again(tmp_path, monkeypatch):
+    docs = tmp_path / "docs"
+    docs.mkdir()
+    (docs / "a.txt").write_text("The tank is dipped every Monday.")
+    (docs / "b.txt").write_text("The radio room answers to Lantern.")
+    broken = index_stages.read_piece
+
+    def failing(description, *, progress):
+        reading = broken(description, progress=progress)
+        part = reading.parts[1]
+        fault = {"kind": "limit", "reason": "takes long", "remedy": "", "fatal": True}
+        object.__setattr__(part, "fault", fault)
+        object.__setattr__(part, "docs", 0)
+        object.__setattr__(reading, "docs", reading.docs[:1])
+        return reading
+
+    monkeypatch.setattr(index_stages, "read_piece", failing)
+    assert len(karat.index(docs, tmp_path / "i", engines="bm25").docs) == 1
+    monkeypatch.setattr(index_stages, "read_piece", broken)
+    index = karat.index(docs, tmp_path / "i", engines="bm25")
+    assert (len(index.docs), [problem for problem in index.problems if problem.fatal]) == (2, [])
+    assert len(list((tmp_path / "i" / "shards").iterdir())) == 2
+
+
+def one_and_many(tmp_path, monkeypatch, corpus, **how):
+    one = karat.index(corpus, tmp_path / "one", engines="bm25", **how)
+    monkeypatch.setattr(index_build, "PIECE_BYTES", PIECE)
+    many = karat.index(corpus, tmp_path / "many", engines="bm25", jobs=1, **how)
+    assert len(many.about["shards"]["chunks"]) > 3
+    assert list(many.chunks) == list(one.chunks)
+    assert list(many.docs) == list(one.docs)
+    assert many.problems == one.problems
+    assert many.about["taken"] == one.about["taken"]
+    return many
+
+
+def test_documents_of_one_id_in_two_pieces_end_as_in_one(tmp_path, monkeypatch):
+    corpus = tmp_path / "docs.jsonl"
+    corpus.write_text(lines([*range(60), 5, *range(60, 120)]) + line(7, "another text under the id of seven"))
+    many = one_and_many(tmp_path, monkeypatch, corpus)
+    assert {problem.kind for problem in many.problems} == {"duplicate", "clash"}
+    done = counted(monkeypatch)
+    karat.index(corpus, tmp_path / "many", engines="bm25", jobs=1)
+    assert done == {"read": [], "build": []}
+
+
+def test_a_document_that_is_called_what_a_chunk_elsewhere_is_called(tmp_path, monkeypatch):
+    corpus = tmp_path / "docs.jsonl"
+    numbers = range(120)
+    clash = json.loads(line(3))["id"]
+    extra = json.dumps({"id": f"{clash}#0001", "text": "called as a chunk of another"}) + "\n"
+    corpus.write_text(lines(numbers) + extra)
+    many = one_and_many(tmp_path, monkeypatch, corpus)
+    assert [problem.kind for problem in many.problems] == ["renamed"]
+
+
+def test_ids_that_are_made_of_rows_follow_them(tmp_path, monkeypatch):
+    corpus = tmp_path / "docs.jsonl"
+    texts = [json.dumps({"text": json.loads(line(number))["text"]}) + "\n" for number in range(150)]
+    corpus.write_text("".join(texts[:120]))
+    monkeypatch.setattr(index_build, "PIECE_BYTES", PIECE)
+    karat.index(corpus, tmp_path / "many", engines="bm25", jobs=1)
+    monkeypatch.undo()
+    corpus.write_text("".join([*texts[120:], *texts[:120]]))
+    one_and_many(tmp_path, monkeypatch, corpus)
+
+
+KILLED = """
+import os, signal, sys
+import karat
+from karat.systems import index_build
+index_build.PIECE_BYTES = int(sys.argv[4])
+stop, seen = int(sys.argv[5]), 0
+
+def progress(what, done, total):
+    global seen
+    if seen == stop:
+        if sys.argv[6] == "workers":
+            for task in os.listdir("/proc/self/task"):
+                for pid in open(f"/proc/self/task/{task}/children").read().split():
+                    os.kill(int(pid), signal.SIGKILL)
+        else:
+            os.kill(os.getpid(), signal.SIGKILL)
+    seen += 1
+
+karat.index(sys.argv[1], sys.argv[2], jobs=int(sys.argv[3]), progress=progress)
+print(seen)
+"""
+
+
+def killed(corpus, output, jobs, stop=-1, whom="all"):
+    words = [sys.executable, "-c", KILLED, corpus, output, jobs, PIECE, stop, whom]
+    return subprocess.run([str(word) for word in words], capture_output=True, text=True, check=False)
+
+
+@pytest.mark.parametrize("jobs", [1, 2])
+def test_a_build_that_is_killed_anywhere_goes_on_and_ends_in_the_same_bytes(tmp_path, corpus, jobs):
+    calm = killed(corpus, tmp_path / "calm", jobs)
+    steps = int(calm.stdout)
+    expected = files_of(tmp_path / "calm")
+    old = tmp_path / "old.jsonl"
+    old.write_text(lines(range(10)))
+    killed(old, tmp_path / "standing", jobs)
+    for stop in sorted({steps * part // 10 for part in ((1, 4, 7) if jobs == 1 else (2, 6))} | {steps - 1}):
+        target = tmp_path / f"i{stop}"
+        shutil.copytree(tmp_path / "standing", target)
+        ended = killed(corpus, target, jobs, stop)
+        if jobs == 2 and ended.returncode == 0:  # several processes report as often as they come to it
+            continue
+        assert ended.returncode == -signal.SIGKILL
+        assert len(Index.open(target, verify=True).docs) == 10  # what stood there still does
+        assert killed(corpus, target, jobs).returncode == 0
+        assert files_of(target) == expected, f"killed at step {stop} of {steps}"
+
+
+def test_what_a_killed_build_did_is_not_done_again(tmp_path, corpus, monkeypatch):
+    steps = int(killed(corpus, tmp_path / "calm", 1).stdout)
+    killed(corpus, tmp_path / "i", 1, steps * 2 // 3)
+    with pytest.raises(InputError, match="its build was not finished"):
+        Index.open(tmp_path / "i")
+    monkeypatch.setattr(index_build, "PIECE_BYTES", PIECE)
+    done = counted(monkeypatch)
+    karat.index(corpus, tmp_path / "i", jobs=1)
+    assert done["read"] == []
+    assert files_of(tmp_path / "i") == files_of(tmp_path / "calm")
+
+
+def test_workers_that_are_killed_are_replaced(tmp_path, corpus):
+    calm = killed(corpus, tmp_path / "calm", 2)
+    ended = killed(corpus, tmp_path / "i", 2, int(calm.stdout) // 4, "workers")
+    assert (ended.returncode, ended.stderr) == (0, "")
+    assert files_of(tmp_path / "i") == files_of(tmp_path / "calm")
+
+
+@pytest.mark.usefixtures("small")
+def test_a_damaged_shard_is_named_and_mended_by_the_next_build(tmp_path, corpus):
+    index = karat.index(corpus, tmp_path / "i", jobs=1, engines="bm25")
+    before = files_of(tmp_path / "i")
+    name = index.about["shards"]["chunks"][1]["name"]
+    file = tmp_path / "i" / "shards" / name / "chunks.jsonl"
+    file.write_bytes(file.read_bytes().replace(b"lantern", b"lantarn", 1))
+    with pytest.raises(InputError, match=f"damaged: shards/{name}/chunks.jsonl is not what was written"):
+        Index.open(tmp_path / "i")
+    karat.index(corpus, tmp_path / "i", jobs=1, engines="bm25")
+    assert files_of(tmp_path / "i") == before
+
+
+@pytest.mark.usefixtures("small")
+@pytest.mark.parametrize("place", ["shards", "shards/{}", "shards/{}/words.txt"])
+def test_shards_lead_to_no_file_outside_the_folder(tmp_path, corpus, place):
+    index = karat.index(corpus, tmp_path / "i", jobs=1, engines="bm25")
+    path = tmp_path / "i" / place.format(index.about["shards"]["chunks"][1]["name"])
+    path.rename(tmp_path / "elsewhere")
+    path.symlink_to(tmp_path / "elsewhere")
+    with pytest.raises(InputError, match="is a link"):
+        Index.open(tmp_path / "i")
+
+
+def test_an_index_names_no_shard_outside_its_folder(tmp_path, corpus):
+    from karat.io.checksum import sealed
+
+    karat.index(corpus, tmp_path / "i", engines="bm25")
+    head = json.loads((tmp_path / "i" / "index.json").read_text())
+    head["shards"]["chunks"][0]["name"] = "../../elsewhere"
+    (tmp_path / "i" / "index.json").write_text(json.dumps(sealed(head)))
+    with pytest.raises(InputError, match="names shards that cannot be"):
+        Index.open(tmp_path / "i")
