@@ -12,8 +12,9 @@ import mmap
 import os
 import re
 from bisect import bisect_left, bisect_right
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from functools import cache, cached_property, partial
+from collections import Counter
+from collections.abc import Callable, Container, Iterable, Iterator, Mapping, Sequence
+from functools import cache, cached_property
 from itertools import chain
 from operator import attrgetter, lt
 from pathlib import Path
@@ -80,16 +81,21 @@ def save_docs(docs: Iterable[Doc], folder: Folder, chunks: Chunks | None = None)
     _write_rows(rows, Path(folder), "docs")
 
 
-def load_docs(folders: Folder | Sequence[Folder]) -> Docs:
-    """The documents of a folder, or of several one after another; each is read from disk when it is asked for."""
-    return Docs([_doc_rows(home) for home in _folders(folders)])
+def load_docs(folders: Folder | Sequence[Folder], chunks: Chunks | None = None) -> Docs:
+    """The documents of a folder, or of several one after another; each is read from disk when it is asked for.
+
+    Those that are chunks are read from `chunks`, or from those of their folder.
+    """
+    return Docs([_doc_rows(home, chunks) for home in _folders(folders)])
 
 
-def _doc_rows(folder: Path) -> StoredRows[Doc]:
-    chunks = cache(partial(load_chunks, folder))
+def _doc_rows(folder: Path, chunks: Chunks | None) -> StoredRows[Doc]:
+    @cache
+    def known() -> Chunks:
+        return load_chunks(folder) if chunks is None else chunks
 
     def parsed(row: Mapping[str, Any]) -> Doc:
-        return doc_of_chunk(row["id"], chunks()[chunks().row_of[row["chunk"]]]) if "chunk" in row else doc_of(row)
+        return doc_of_chunk(row["id"], known()[known().row_of[row["chunk"]]]) if "chunk" in row else doc_of(row)
 
     return StoredRows(folder, "docs", parsed)
 
@@ -129,6 +135,12 @@ class _StoredChunks(Chunks):
         if field not in _COLUMNS or not all(shard.has_ids for shard in self._shards):
             return super().column(field)
         return self._joined([shard.column(field, tuples=field in _TUPLES) for shard in self._shards])
+
+    def sizes_of(self, docs: Container[str]) -> Counter[str]:
+        sizes = Counter[str]()
+        for shard in self._shards:
+            sizes.update(doc for doc in _StoredChunks([shard], None).column("doc") if doc in docs)
+        return sizes
 
     def _joined(self, parts: Sequence[list[Any]]) -> list[Any]:
         """Values of the rows of each shard, in the order of all rows."""
