@@ -8,9 +8,9 @@ import pytest
 
 from karat.core.errors import InputError, KaratError
 from karat.experiment.store import open_run
+from karat.io import filetable
 from karat.report import objects
 from karat.results.serial import load_study
-from karat.systems import index_folder
 from karat.systems.index import Index, index
 
 MANY = 25
@@ -43,7 +43,7 @@ def found_in(path):
 @pytest.mark.parametrize("small", [8 << 20, 0], ids=["small files", "large files"])
 @pytest.mark.parametrize("positions", POSITIONS)
 def test_no_bit_of_an_index_changes_what_is_found_in_silence(built, monkeypatch, small, positions):
-    monkeypatch.setattr(index_folder, "_SMALL", small)
+    monkeypatch.setattr(filetable, "SMALL", small)
     sound, wrong = found_in(built), []
     for path in sorted(p for p in built.rglob("*") if p.is_file() and p.name != ".lock"):
         for place, bit in flips(path, positions):

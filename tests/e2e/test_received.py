@@ -10,6 +10,7 @@ from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 import pytest
 
 from karat.experiment.store import runs_in
+from karat.io.checksum import digest
 
 SECRET, KEY = "aws-secret-0123456789", "sk-own-0123456789"
 FULLY = '{"reason": "r", "grade": "fully"}'
@@ -93,16 +94,23 @@ def tampered(index, change):
     """An index as a stranger may send it: whole and sound, with other settings."""
     head = json.loads((index / "index.json").read_text())
     generation = index / head["generation"]
-    told = generation / "engines" / "dense" / "dense.json"
-    settings = json.loads(told.read_text())
-    for embedder in (settings["settings"]["embedder"], head["settings"]["engines"]["dense"]["embedder"]):
-        change(embedder)
-    label = settings["settings"]["embedder"]
-    settings["fingerprint"] = f"openai {label['target']} at {label['base_url'] or 'https://api.openai.com/v1'}"
-    told.write_text(json.dumps(settings))
-    name = told.relative_to(generation).as_posix()
-    head["files"][name] = {"bytes": told.stat().st_size, "sha256": sha256(told.read_bytes())}
+    change(head["settings"]["engines"]["dense"]["embedder"])
+    tamper_card(generation, "engines/dense/dense.json", head["files"], change)
+    for shard in head["shards"]["engines/dense"]:
+        card = json.loads((index / "shards" / shard["name"] / "shard.json").read_text())
+        tamper_card(index / "shards" / shard["name"], "dense.json", card["files"], change)
+        (index / "shards" / shard["name"] / "shard.json").write_text(json.dumps(card))
+        shard["digest"] = digest(card)
     written(index, head)
+
+
+def tamper_card(folder, name, files, change):
+    card = json.loads((folder / name).read_text())
+    embedder = card["settings"]["embedder"]
+    change(embedder)
+    card["fingerprint"] = f"openai {embedder['target']} at {embedder['base_url'] or 'https://api.openai.com/v1'}"
+    (folder / name).write_text(json.dumps(card))
+    files[name] = {"bytes": (folder / name).stat().st_size, "sha256": sha256((folder / name).read_bytes())}
 
 
 def written(index, head):

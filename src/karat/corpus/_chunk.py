@@ -13,6 +13,7 @@ from dataclasses import dataclass, replace
 from itertools import islice
 from typing import Any, NamedTuple
 
+from karat.core.collection import without_collection
 from karat.core.docs import Chunk, Chunks, Doc, Problem
 from karat.core.errors import InputError, KaratError, UsageError
 from karat.core.registry import Registry
@@ -161,6 +162,7 @@ class Chunked(NamedTuple):
     notes: ChunkNotes
 
 
+@without_collection
 def chunk_docs(
     docs: Iterable[Doc],
     chunking: Chunking | None = None,
@@ -186,7 +188,7 @@ def chunk_docs(
     while batch := list(islice(remaining, _BATCH)):
         drafts = [(doc, _pieces(doc, chunker, chunking)) for doc in batch]
         texts = [doc.text[piece.start : piece.end] for doc, pieces in drafts for piece in pieces]
-        counted = zip(texts, (len(words.split()) for words in clean_all(texts, "words")), strict=True)
+        counted = zip(texts, map(len, map(bytes.split, clean_all(texts, "words"))), strict=True)
         for doc, pieces in drafts:
             if doc.id in by_doc:
                 raise InputError(
@@ -198,8 +200,8 @@ def chunk_docs(
                 substituted.append((doc.id, reason))
             if doc.part_of is None and not chunker.keeps_id:
                 numbered.add(doc.id)
-            ids = _ids(doc.id, len(pieces)) if doc.id in numbered else [doc.id] * len(pieces)
-            by_doc[doc.id] = list(_chunks(doc, ids, pieces, counted))
+            ids = chunk_ids(doc.id, len(pieces)) if doc.id in numbered else [doc.id] * len(pieces)
+            by_doc[doc.id] = _chunks(doc, ids, pieces, counted)
         progress("chunking", len(by_doc), total)
     notes = ChunkNotes(
         empty=tuple(empty),
@@ -215,6 +217,8 @@ def _pieces(doc: Doc, chunker: Chunker, chunking: Chunking) -> list[Piece]:
     if doc.part_of is not None:
         return list(_stripped(doc, [Piece(0, len(doc.text))]))
     pieces = list(_stripped(doc, chunker.pieces(doc, chunking.size or 0, chunking.overlap or 0)))
+    if len(pieces) == 1 and pieces[0][:2] == (0, len(doc.text)):
+        return pieces
     fault, reached = "", 0
     for piece in (*pieces, Piece(len(doc.text), len(doc.text))):
         if piece.start < 0:
@@ -236,34 +240,44 @@ def _pieces(doc: Doc, chunker: Chunker, chunking: Chunking) -> list[Piece]:
 
 def _stripped(doc: Doc, pieces: Iterable[Piece]) -> Iterator[Piece]:
     """The pieces without the white space around them; one of nothing else is dropped."""
-    for start, end, title in pieces:
+    for piece in pieces:
+        start, end, title = piece
         text = doc.text[start:end]
-        size = len(text.lstrip())
-        if size:
-            begin = start + len(text) - size
-            yield Piece(begin, begin + len(text.strip()), title)
+        left, right = len(text.lstrip()), len(text.rstrip())
+        if not left:
+            continue
+        if left == right == end - start:
+            yield piece
+        else:
+            yield Piece(start + len(text) - left, start + right, title)
 
 
-def _chunks(
-    doc: Doc, ids: Sequence[str], pieces: Sequence[Piece], counted: Iterator[tuple[str, int]]
-) -> Iterator[Chunk]:
+def _chunks(doc: Doc, ids: Sequence[str], pieces: Sequence[Piece], counted: Iterator[tuple[str, int]]) -> list[Chunk]:
     """The chunks of a document; `counted` gives the text of each piece and its number of words."""
-    pages_of = _pages_of(doc)
+    pages_of = _pages_of(doc) if doc.pages else _no_pages
+    of, chunks = doc.part_of, []
     for id_, piece in zip(ids, pieces, strict=True):
-        text, tokens = next(counted)
-        pages, labels = pages_of(piece)
-        yield Chunk(
-            id_,
-            doc.id if doc.part_of is None else doc.part_of,
-            text,
-            title=piece.title or doc.title,
-            url=doc.url,
-            pages=pages,
-            labels=labels,
-            span=(piece.start, piece.end) if doc.part_of is None else None,
-            tokens=tokens,
-            meta=doc.meta,
+        (start, end, title), (text, tokens), (pages, labels) = piece, next(counted), pages_of(piece)
+        chunks.append(
+            Chunk(
+                id_,
+                doc.id if of is None else of,
+                text,
+                title=title or doc.title,
+                url=doc.url,
+                pages=pages,
+                labels=labels,
+                span=(start, end) if of is None else None,
+                tokens=tokens,
+                meta=doc.meta,
+            )
         )
+    return chunks
+
+
+def _no_pages(piece: Piece) -> tuple[tuple[int, ...], tuple[str, ...]]:
+    """Numbers and labels of the pages of a document that has none."""
+    return (), ()
 
 
 def _pages_of(doc: Doc) -> Callable[[Piece], tuple[tuple[int, ...], tuple[str, ...]]]:
@@ -284,7 +298,8 @@ def _pages_of(doc: Doc) -> Callable[[Piece], tuple[tuple[int, ...], tuple[str, .
     return pages_of
 
 
-def _ids(doc: str, count: int, more: int = 0) -> list[str]:
+def chunk_ids(doc: str, count: int, more: int = 0) -> list[str]:
+    """The ids of the chunks of a document, of so many digits more than it needs."""
     digits = max(_LEAST_DIGITS, len(str(count))) + more
     return [f"{doc}#{number:0{digits}d}" for number in range(1, count + 1)]
 
@@ -301,10 +316,10 @@ def _renumber(by_doc: dict[str, list[Chunk]], numbered: set[str], names: Collect
     heads = {head for doc in taken if (head := numbered_as(doc)) in numbered}
     for doc in sorted(heads):
         more, chunks = 0, by_doc[doc]
-        while clashing := [id_ for id_ in _ids(doc, len(chunks), more) if id_ in taken]:
+        while clashing := [id_ for id_ in chunk_ids(doc, len(chunks), more) if id_ in taken]:
             clash, more = clashing[0], more + 1
         if more:
-            ids = _ids(doc, len(chunks), more)
+            ids = chunk_ids(doc, len(chunks), more)
             by_doc[doc] = [replace(chunk, id=id_) for chunk, id_ in zip(chunks, ids, strict=True)]
             reason = f"its chunks have ids like {ids[0]}, because another document is called {clash}."
             yield Problem(doc, "renamed", reason, fatal=False)

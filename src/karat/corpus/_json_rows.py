@@ -2,11 +2,17 @@
 
 from __future__ import annotations
 
+import json
+import re
 from collections.abc import Callable, Mapping
 from dataclasses import asdict
+from json.encoder import encode_basestring as _quoted
 from typing import Any
 
 from karat.core.docs import Chunk, Doc, Page, Section
+
+_NOT_AS_IT_IS = re.compile("[\x7f-\x9f\u2028\u2029\ud800-\udfff]")
+_READABLE = json.JSONEncoder(ensure_ascii=False)
 
 
 def chunk_fields(chunk: Chunk) -> dict[str, Any]:
@@ -43,6 +49,23 @@ def doc_fields(doc: Doc) -> dict[str, Any]:
 
 def _filled(**fields: Any) -> dict[str, Any]:
     return {name: value for name, value in fields.items() if value is not None}
+
+
+def json_line(row: Mapping[str, Any]) -> bytes:
+    """A row as a line of JSON: readable, but for characters that end a line somewhere or cannot be written."""
+    line = f"{{{', '.join([f'{_quoted(name)}: {_value(value)}' for name, value in row.items()])}}}"
+    if (not line.isascii() or "\x7f" in line) and _NOT_AS_IT_IS.search(line):
+        line = json.dumps(row)
+    return f"{line}\n".encode()
+
+
+def _value(value: Any) -> str:
+    """A value in JSON; most are texts and numbers, which need no encoder to be made."""
+    if type(value) is str:
+        return _quoted(value)
+    if type(value) is int:
+        return str(value)
+    return _READABLE.encode(value)
 
 
 def chunk_of(row: Mapping[str, Any]) -> Chunk:
@@ -82,6 +105,12 @@ def doc_of(row: Mapping[str, Any]) -> Doc:
         part_of=_maybe(row, "part_of", str),
         meta=_meta(row),
     )
+
+
+def doc_of_chunk(id_: str, chunk: Chunk) -> Doc:
+    """The document that a chunk is, where the whole of it is one chunk and nothing else is known of it."""
+    part_of = chunk.doc if chunk.span is None else None
+    return Doc(id_, chunk.text, chunk.title, url=chunk.url, part_of=part_of, meta=chunk.meta)
 
 
 def _required(kind: type) -> Callable[[Mapping[str, Any], str], Any]:

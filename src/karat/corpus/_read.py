@@ -9,6 +9,7 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
+from karat.core.collection import without_collection
 from karat.core.docs import Doc, Problem
 from karat.corpus._file import File, Progress, ReadError, as_read_errors, no_progress
 from karat.corpus._parts import FilePart, ReadFile, join_parts
@@ -79,6 +80,7 @@ def text_digest(text: str) -> str:
     return hashlib.sha256(text.encode("utf-8", "surrogatepass")).hexdigest()
 
 
+@without_collection
 def _read_files(
     plans: Sequence[FilePlan],
     columns: Mapping[str, str],

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterable, Iterator, Mapping
+from functools import lru_cache
 from typing import Any
 
 from karat.core.docs import Doc, Page
@@ -11,7 +12,7 @@ from karat.core.errors import UsageError, did_you_mean
 from karat.corpus._file import ROWS_NAMED, File, ReadError
 from karat.io.cells import CellError, is_missing
 from karat.io.decoding import cleaned
-from karat.io.fields import DOCUMENT, FieldReader, field_name, with_metadata
+from karat.io.fields import DOCUMENT, MOST_SHAPES, FieldReader, field_name, with_metadata
 from karat.io.pages import PageReader, counts_from_0, page_number
 from karat.io.records import JSONError, parse_json
 
@@ -45,12 +46,15 @@ def docs_of(file: File, rows: Iterable[Row], unit: str = "line") -> Iterator[Doc
                 what = "a list" if isinstance(value, list) else json.dumps(value, default=str)[:40]
                 file.row_problem(row, "broken", f"the {unit} is {what}, not a record with fields.", "Write an object.")
                 continue
+            if (doc := reader.passage(value)) is not None:
+                docs.append(doc)
+                continue
             record, fields = with_metadata(value), reader.read(value)
             if file.columns:
                 file.fields.update(record)
             text = _text(fields)
             if text.strip():
-                docs.append(reader.doc(row, record, fields, text, from_0=counts_from_0(value)))
+                docs.append(reader.doc(row, value, record, fields, text))
             elif "text" in fields:
                 file.row_problem(row, "empty", f"the {unit} has an empty text.", "Fill it, or leave the record out.")
             else:
@@ -97,6 +101,34 @@ class _DocReader:
         self.file, self.fields, self.pages = file, FieldReader(DOCUMENT, file.columns), PageReader()
         names = self.fields.names.items()
         self._held = {name for name, (field, place) in names if place < 0 or field in _HELD}  # not kept as metadata
+        self._plain_names = lru_cache(maxsize=MOST_SHAPES)(self._plain)
+
+    def passage(self, record: Mapping[str, Any]) -> Doc | None:
+        """The document of a record that has an id and a text, and at most a title and an address; None of any other.
+
+        Most records of large corpora are such: they are read by the names of their fields, found once for all alike.
+        """
+        names = self._plain_names(tuple(record))
+        if names is None:
+            return None
+        of, rest = names
+        id_, text = record[of["id"]], record[of["text"]]
+        if type(id_) is not str or type(text) is not str:
+            return None
+        id_, text = cleaned(id_).strip(), cleaned(text)
+        if not id_ or not text or text.isspace():
+            return None
+        title, url = (_text_of(record[of[field]]) if field in of else None for field in ("title", "url"))
+        meta = {name: shown for name, raw in rest.items() if (shown := _scalar(record[raw]))} if rest else {}
+        return Doc(id_, text, title, url=url, meta=meta)
+
+    def _plain(self, names: tuple[str, ...]) -> tuple[Mapping[str, str], Mapping[str, str]] | None:
+        """For records of these names that `passage` reads: the name of each field, and by name those of metadata."""
+        of = None if self.file.columns else self.fields.single(names)
+        spelled = {field_name(name): name for name in names}
+        if of is None or len(spelled) < len(names) or not {"id", "text"} <= of.keys() <= {"id", "text", "title", "url"}:
+            return None
+        return of, {name: raw for name, raw in spelled.items() if name not in self._held}
 
     def read(self, record: Mapping[str, Any]) -> dict[str, Any]:
         """The fields of a record; a file that it names itself stands before a document that its metadata names."""
@@ -107,11 +139,13 @@ class _DocReader:
                 fields["doc"] = own.get("source", fields["doc"])
         return fields
 
-    def doc(self, row: int, record: Mapping[str, Any], fields: Mapping[str, Any], text: str, *, from_0: bool) -> Doc:
-        """The document of a record, which names these fields and has this text."""
+    def doc(
+        self, row: int, raw: Mapping[str, Any], record: Mapping[str, Any], fields: Mapping[str, Any], text: str
+    ) -> Doc:
+        """The document of a record, as it stands and by names as aliases are spelled, with these fields and text."""
         names = ("id", "chunk", "doc", "title", "url", "source")
         own, chunk, of, title, url, source = (_text_of(fields.get(name)) for name in names)
-        page = self._page(fields, text, from_0=from_0)
+        page = self._page(raw, fields, text)
         id_, part_of = own or of or url or self._by_row(row), None
         if own is not None and of is not None and own != of:
             part_of = of  # a piece of a document under an id of its own
@@ -129,12 +163,14 @@ class _DocReader:
         self.file.by_row = True
         return f"{self.file.id}:{row}"
 
-    def _page(self, fields: Mapping[str, Any], text: str, *, from_0: bool) -> Page | None:
+    def _page(self, raw: Mapping[str, Any], fields: Mapping[str, Any], text: str) -> Page | None:
         """The page a record is from, if it has a number."""
         values = [fields.get(name) for name in ("page_number", "page", "page_label")]
+        if values == [None, None, None]:
+            return None
         named = [v if isinstance(v, str | int | float) and not isinstance(v, bool) else None for v in values]
         try:
-            page, label = self.pages.read(*named, from_0=from_0)
+            page, label = self.pages.read(*named, from_0=counts_from_0(raw))
         except CellError:  # thousands of digits
             return None
         number = page_number(page)

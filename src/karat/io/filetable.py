@@ -32,17 +32,10 @@ def is_file_table(table: Any) -> bool:
     )
 
 
-def is_sound(file: Path, expected: Mapping[str, Any], *, fully: bool = False) -> bool:
-    """Whether a file is what was written, by the faster of its checksums where it has one, or `fully`."""
-    if fully or "crc32" not in expected:
-        return bool(file_sha256(file) == expected["sha256"])
-    return bool(file_crc32(file) == expected["crc32"])
-
-
-def fault(folder: Path, table: FileTable, *, most: float = SMALL, fully: bool = False) -> str | None:
+def fault(folder: Path, table: FileTable, *, large: bool = False, fully: bool = False) -> str | None:
     """What is wrong with the files of a folder, if anything is. None of them may lead out of it.
 
-    Sizes are compared always, checksums of files of up to `most` bytes; `fully` compares every byte by sha256.
+    Sizes are compared always, and checksums of small files; `large` compares those of all, `fully` by sha256.
     """
     for path in (folder, *folder.rglob("*")):
         if path.is_symlink():
@@ -53,9 +46,24 @@ def fault(folder: Path, table: FileTable, *, most: float = SMALL, fully: bool = 
             return f"{name} is missing"
         if sizes[name] != expected["bytes"]:
             return f"{name} has {sizes[name]:,} bytes instead of {expected['bytes']:,}"
-        if (fully or sizes[name] <= most) and not is_sound(folder / name, expected, fully=fully):
+        if (fully or large or sizes[name] <= SMALL) and not _is_sound(folder / name, expected, fully=fully):
             return CHANGED.format(name)
     return None
+
+
+def large_fault(folder: Path, table: FileTable, beginning: str = "") -> str | None:
+    """What is wrong with the large files of a folder whose names begin so, by their checksums."""
+    for name, expected in table.items():
+        if name.startswith(beginning) and expected["bytes"] > SMALL and not _is_sound(folder / name, expected):
+            return CHANGED.format(name)
+    return None
+
+
+def _is_sound(file: Path, expected: Mapping[str, Any], *, fully: bool = False) -> bool:
+    """Whether a file is what was written, by the faster of its checksums where it has one, or `fully`."""
+    if fully or "crc32" not in expected:
+        return bool(file_sha256(file) == expected["sha256"])
+    return bool(file_crc32(file) == expected["crc32"])
 
 
 def _checksums(file: Path) -> dict[str, str]:

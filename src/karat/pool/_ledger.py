@@ -13,7 +13,6 @@ import secrets
 import shutil
 from collections.abc import Iterable, Iterator, Mapping
 from itertools import count
-from math import inf
 from pathlib import Path
 from typing import Any
 
@@ -94,7 +93,7 @@ def shard_card(folder: Path) -> dict[str, Any] | None:
 
 
 def _is_whole(place: Path, card: Mapping[str, Any]) -> bool:
-    return fault(place, card["files"], most=inf) is None
+    return fault(place, card["files"], large=True) is None
 
 
 def _moved(part: Path, place: Path, card: Mapping[str, Any]) -> bool:

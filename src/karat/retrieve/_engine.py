@@ -60,7 +60,8 @@ class ShardedEngine(Engine, Protocol):
     folder; the same shards in the same order make the same bytes. `build_shard` may also take `known`, what an earlier
     engine's property of that name hands on, and `journal`, a file that saves doing work again after a failure. `join`
     returns `settings`, as they are to be shown and kept, and what else should be known: `without_vector`, how many rows
-    are never found, and `problems`. `orders` are the rows that those of each shard are among all, ascending.
+    are never found, and `problems`. `orders` are the rows that those of each shard are among all, ascending. An engine
+    may also have `are_current(shards, settings)`: whether each shard, built of the same texts, would be the same now.
     """
 
     @classmethod

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any, Self
 
 import numpy as np
 
+from karat.io.threads import one_thread, threads_for
 from karat.retrieve._engine import Progress
 from karat.retrieve._vectors import EXTRA, damaged
 
@@ -21,6 +22,8 @@ if TYPE_CHECKING:
 
 _FILE = "graph.faiss"
 _BLOCK = 10_000
+_LOOKED_AT = 16
+"""About how many vectors a search of the graph is compared with for each candidate that it keeps."""
 
 
 class Graph:
@@ -31,13 +34,14 @@ class Graph:
 
     @classmethod
     def build(cls, vectors: Vectors, m: int, ef_construction: int, progress: Progress) -> Self:
-        """The same graph for the same vectors, added in the same blocks."""
+        """The same graph for the same vectors: added in the same blocks, by one thread, since several may race."""
         import faiss
 
         index = faiss.IndexHNSWFlat(vectors.shape[1], m, faiss.METRIC_INNER_PRODUCT)
         index.hnsw.efConstruction = ef_construction
         for start in range(0, len(vectors), _BLOCK):
-            index.add(np.ascontiguousarray(vectors[start : start + _BLOCK]))
+            with one_thread():
+                index.add(np.ascontiguousarray(vectors[start : start + _BLOCK]))
             progress("linking", min(start + _BLOCK, len(vectors)), len(vectors))
         return cls(vectors, index=index)
 
@@ -60,7 +64,8 @@ class Graph:
 
         k = min(depth + EXTRA, len(self.vectors))
         parameters = faiss.SearchParametersHNSW(efSearch=max(ef_search, k))
-        return np.asarray(self.index.search(queries, k, params=parameters)[1], np.int64)
+        with threads_for(queries.size * max(ef_search, k) * _LOOKED_AT):
+            return np.asarray(self.index.search(queries, k, params=parameters)[1], np.int64)
 
     @property
     def index(self) -> Any:

@@ -1,7 +1,7 @@
 """How much of an exact search over float32 vectors is found: by a graph, or over vectors at a lower precision.
 
-Passages of the collection itself are asked for, evenly spread over it. What counts is how many of the ten nearest of
-each, itself left out, are found.
+What is asked for are a few words in a row of passages that are evenly spread over the collection. Passages themselves
+would be found too easily: they lie where the graph has most links. What counts are the ten nearest of each.
 """
 
 from __future__ import annotations
@@ -13,12 +13,13 @@ import numpy as np
 
 from karat.core.docs import Problem
 from karat.core.ranked import Ranked
-from karat.retrieve._vectors import EmbeddedRows, nearest
+from karat.retrieve._precision import StoredVectors
+from karat.retrieve._vectors import nearest
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
-    from karat.retrieve._precision import StoredVectors
+    from karat.models import Embedder
 
     Vectors = NDArray[np.float32]
     Search = Callable[[Vectors, int, int | None], Ranked]
@@ -29,16 +30,31 @@ EFFORTS = (256, 512, 1024, 2048, 4096, 8192)
 """How many candidates a search of a graph keeps: the first of these that finds enough."""
 _DEPTH = 10
 _QUERIES = 200
+_WORDS, _LETTERS = 8, 80
+"""What a query has of a passage: so many words, and no more letters, for there are texts without spaces."""
 
 
-def recall_at_precision(vectors: Vectors, stored: StoredVectors) -> dict[str, float]:
-    """What is found over vectors as they are stored; nothing where there are too few to tell."""
-    places = _spread(len(vectors))
-    if len(vectors) < 2:
+def sample_queries(texts: Sequence[str], embedder: Embedder) -> Vectors:
+    """Queries made of some of the texts, as vectors; fewer where the model makes nothing of some."""
+    full = [i for i, text in enumerate(texts) if text.strip()]
+    asked = embedder.embed([_words_of(texts[full[place]]) for place in _spread(len(full)).tolist()], "query")
+    return asked[asked.any(axis=1)]
+
+
+def _words_of(text: str) -> str:
+    """Some words in a row from the middle of a text."""
+    words = text.split()
+    first = max(0, len(words) // 2 - _WORDS // 2)
+    return " ".join(words[first : first + _WORDS])[:_LETTERS]
+
+
+def recall_at_precision(queries: Vectors, vectors: Vectors, stored: StoredVectors) -> dict[str, float]:
+    """What queries find over vectors as they are stored; nothing where there is nothing to find."""
+    if not len(queries) or not len(vectors):
         return {}
-    depth = min(_DEPTH + 1, len(vectors))
-    wanted, found = (nearest(of, vectors[places], depth)[1] for of in (type(stored)(vectors), stored))
-    return {"queries": len(places), "recall": _recall(wanted.tolist(), found.tolist())}
+    depth = min(_DEPTH, len(vectors))
+    wanted, found = (nearest(of, queries, depth)[1].tolist() for of in (StoredVectors(vectors), stored))
+    return {"queries": len(queries), "recall": _recall(wanted, found)}
 
 
 def mean_recall(measured: Sequence[Mapping[str, float]]) -> dict[str, float]:
@@ -49,39 +65,28 @@ def mean_recall(measured: Sequence[Mapping[str, float]]) -> dict[str, float]:
     return {"queries": queries, "recall": sum(one["recall"] * one["queries"] for one in measured if one) / queries}
 
 
-def settle_effort(
-    contents: Sequence[EmbeddedRows], search: Search, efforts: Sequence[int]
-) -> tuple[int, dict[str, float]]:
+def settle_effort(queries: Vectors, search: Search, efforts: Sequence[int]) -> tuple[int, dict[str, float]]:
     """The first of these efforts that finds enough, or the last, and what it finds.
 
     `search` takes queries, a depth and the effort of graphs; without one it is exact.
     """
-    ends = np.cumsum([len(content.vectors) for content in contents])
-    if ends[-1] < 2:
-        return efforts[0], {}
-    places = _spread(int(ends[-1]))
-    owners = np.searchsorted(ends, places, side="right")
-    asked = np.concatenate(
-        [
-            content.vectors[places[owners == shard] - (ends[shard] - len(content.vectors))]
-            for shard, content in enumerate(contents)
-            if (owners == shard).any()
-        ]
-    )
-    wanted = _lists(search(asked, _DEPTH + 1, None))
+    queries = queries[_spread(len(queries))]
+    effort, wanted = efforts[0], _lists(search(queries, _DEPTH, None)) if len(queries) else []
+    if not any(wanted):
+        return effort, {}
     recall = 0.0
     for effort in efforts:
-        recall = _recall(wanted, _lists(search(asked, _DEPTH + 1, effort)))
+        recall = _recall(wanted, _lists(search(queries, _DEPTH, effort)))
         if recall >= ENOUGH:
             break
-    return effort, {"queries": len(places), "recall": recall}
+    return effort, {"queries": len(queries), "recall": recall}
 
 
 def problems_of(settings: Mapping[str, Any], measured: Mapping[str, float]) -> Iterator[Problem]:
     """What a user should know of what was measured."""
     if not measured:
         return
-    found = f"{measured['recall']:.3f} of the {_DEPTH} nearest of {measured['queries']:,.0f} passages"
+    found = f"{measured['recall']:.3f} of the {_DEPTH} nearest of {measured['queries']:,.0f} queries"
     if precision := settings.get("precision"):
         reason = f"over vectors stored as {precision} a search finds {found} that it finds over float32."
         yield Problem("engine dense", "precision", reason, remedy="float32 finds all of them.", fatal=False)
@@ -101,6 +106,6 @@ def _lists(ranked: Ranked) -> list[list[int]]:
 
 
 def _recall(wanted: Sequence[list[int]], found: Sequence[list[int]]) -> float:
-    """The mean share of each wanted list, its first (what was asked for) left out, that is in the found one."""
-    shares = [len(set(ours[1:]) & set(theirs)) / len(ours[1:]) for ours, theirs in zip(wanted, found, strict=True)]
+    """The mean share of each wanted list that is in the found one."""
+    shares = [len(set(ours) & set(theirs)) / len(ours) for ours, theirs in zip(wanted, found, strict=True)]
     return float(np.mean(shares))

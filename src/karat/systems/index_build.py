@@ -16,7 +16,6 @@ from contextlib import contextmanager
 from dataclasses import asdict, dataclass
 from functools import cached_property, reduce
 from importlib.metadata import version
-from math import inf
 from operator import add
 from os import PathLike
 from pathlib import Path
@@ -236,11 +235,22 @@ class _Engines:
             },
             label=f"building {name}",
         )
-        distinct = {one.digest: one for one in chunks}
-        anew = distinct if ENGINES.is_plugin(name) else ()  # it may have changed
-        done = self._pool.map(task, list(distinct.values()), self._draft.ledger, self._progress, anew=anew)
-        outputs = {one.digest: output for one, output in done}
+        ledger, inputs = self._draft.ledger, {one.digest: one for one in chunks}
+        outputs = {} if ENGINES.is_plugin(name) else self._standing(name, task, inputs)  # a plug-in may have changed
+        todo = {one: shard for one, shard in inputs.items() if one not in outputs}
+        done = self._pool.map(task, list(todo.values()), ledger, self._progress, anew=todo)
+        outputs |= {one.digest: output for one, output in done}
         return [outputs[one.digest] for one in chunks]
+
+    def _standing(self, name: str, task: Task, inputs: Mapping[str, Shard]) -> dict[str, Shard]:
+        """What is in the ledger and would be the same now."""
+        outputs = {one: self._draft.ledger.find(task, shard) for one, shard in inputs.items()}
+        found = {one: output for one, output in outputs.items() if output is not None}
+        are_current = getattr(ENGINES.get(name), "are_current", None)
+        if are_current is None or not found:
+            return found
+        current = are_current([output.path for output in found.values()], self.completed[name])
+        return {one: output for (one, output), is_current in zip(found.items(), current, strict=True) if is_current}
 
     def stand_in(self, index: Index) -> bool:
         """Whether an index has these engines of these shards, and every byte of what was joined of them."""
@@ -250,7 +260,7 @@ class _Engines:
             wanted == standing
             and set(self._wanted) == set(self.completed) == set(index.engines)
             and index.folder is not None
-            and fault(index.folder, index.about["files"], most=inf) is None
+            and fault(index.folder, index.about["files"], large=True) is None
         )
 
     def join(self, texts: SearchedTexts) -> None:
@@ -261,6 +271,7 @@ class _Engines:
             with self._excused(name):
                 facts = self._joined(name, folder) if name in self.completed else self._whole(name, texts, folder)
                 self.settings[name] = facts["settings"]
+                self.problems += facts.get("problems", ())
                 if lost := facts.get("without_vector", 0):
                     self._note_lost(name, lost, len(texts))
         if not self.settings:

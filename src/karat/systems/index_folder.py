@@ -22,7 +22,7 @@ from typing import Any
 
 from karat.core.errors import InputError, UsageError
 from karat.io.checksum import DamagedError, digest, sealed, unsealed
-from karat.io.filetable import CHANGED, SMALL, FileTable, fault, file_table, is_file_table, is_sound
+from karat.io.filetable import CHANGED, FileTable, fault, file_table, is_file_table, large_fault
 from karat.io.lock import LOCK, locked
 from karat.io.writing import NO_ROOM, PART, unwritable, write_whole
 from karat.pool import Ledger, Shard, is_shard_name, shard_card
@@ -215,9 +215,8 @@ def shards_of(path: Path, head: Mapping[str, Any], part: str, beginning: str = "
 
 
 def _check_large(path: Path, folder: Path, files: FileTable, beginning: str) -> None:
-    for name, expected in files.items():
-        if name.startswith(beginning) and expected["bytes"] > SMALL and not is_sound(folder / name, expected):
-            raise damaged(path, CHANGED.format(name))
+    if what := large_fault(folder, files, beginning):
+        raise damaged(path, what)
 
 
 def _head(path: Path) -> dict[str, Any]:

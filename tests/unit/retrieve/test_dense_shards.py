@@ -22,11 +22,11 @@ def spelled(monkeypatch):
     """An embedder that makes "3 4" the vector (3, 4)."""
 
     def make(settings):
-        asked.append(settings)
         return Encoder(settings, version[0], lambda texts: np.array([[float(n) for n in t.split()] for t in texts]))
 
-    asked, version = [], ["1"]
+    version = ["1"]
     monkeypatch.setitem(EMBEDDERS._loaded, "spelled", make)
+    monkeypatch.setattr(_recall, "_words_of", lambda text: text)  # some of the numbers would be no vector
     return version
 
 
@@ -143,7 +143,6 @@ def test_a_graph_a_shard_finds_nearly_all(tmp_path):
 def test_a_graph_is_searched_as_hard_as_it_needs(tmp_path, monkeypatch, shards):
     """With few links and few candidates a graph misses much: more candidates are tried until it is enough."""
     texts, poor = numbers(3000, dimension=48), {"ann": "hnsw", "m": 4, "ef_construction": 8}
-    monkeypatch.setattr(_recall, "EFFORTS", (1, 2, 4, 8, 16, 32, 64, 128, 256, 512))
     monkeypatch.setattr("karat.retrieve.engines.dense.EFFORTS", (1, 2, 4, 8, 16, 32, 64, 128, 256, 512, 1024, 2048))
 
     def made(**more):
@@ -162,6 +161,26 @@ def test_a_graph_is_searched_as_hard_as_it_needs(tmp_path, monkeypatch, shards):
     assert problem.reason.startswith("with ef_search = 16 a search of the graph finds 0.")
     assert "less than 0.95" in problem.reason
     assert not problem.fatal
+
+
+def test_queries_are_some_words_of_passages_all_over(monkeypatch):
+    monkeypatch.undo()
+    asked = []
+
+    class Listening:
+        def embed(self, texts, role):
+            asked.extend(texts)
+            assert role == "query"
+            return np.array([[0.0, 0.0] if text == "nothing" else [1.0, 0.0] for text in texts], np.float32)
+
+    words = " ".join(f"w{n}" for n in range(100))
+    vectors = _recall.sample_queries(["", words, "short text", " ", "東" * 500, "nothing"], Listening())
+    assert asked == [" ".join(f"w{n}" for n in range(46, 54)), "short text", "東" * 80, "nothing"]
+    assert len(vectors) == 3
+    asked.clear()
+    _recall.sample_queries([f"text {n}" for n in range(10_000)], Listening())
+    assert len(asked) == len(set(asked)) == 200
+    assert {"text 0", "text 9999"} < set(asked)
 
 
 def test_what_was_measured_is_kept_in_the_folder(tmp_path):

@@ -50,7 +50,8 @@ def windows(text: str, size: int, overlap: int, start: int = 0, end: int | None 
     """Where the windows stand that cover a text, or its characters from `start` to `end`."""
     part = text if start == 0 and end is None else text[start:end]
     limit = _WEIGHT_OF_WORD * max(size, _LEAST_WORDS)
-    if len(part) * (1 if part.isascii() else _WEIGHT_UNSPACED) <= limit and len(part.split()) <= size:
+    weight = len(part) * (1 if part.isascii() else _WEIGHT_UNSPACED)
+    if weight <= limit and (len(part) < 2 * size or len(part.split()) <= size):
         left = len(part.lstrip())
         return [(start + len(part) - left, start + len(part.rstrip()))] if left else []
     return [(start + a, start + b) for a, b in _TokenUnits(part, limit).windows(size, overlap, limit)]

@@ -59,13 +59,17 @@ def lines_of(file: File) -> Iterator[Row]:
     for row, line in numbered:
         if not line or line.isspace():
             continue
-        decoded = decode(line)
-        if decoded.encoding != "UTF-8" and not is_noted:
-            reason = f"is not UTF-8; such lines are read as {decoded.encoding}."
-            file.row_problem(row, "encoding", reason, "Save it as UTF-8.", fatal=False)
-            is_noted = True
+        if line.isascii() and b"\0" not in line:
+            text = line.decode("ascii")
+        else:
+            decoded = decode(line)
+            text = decoded.text
+            if decoded.encoding != "UTF-8" and not is_noted:
+                reason = f"is not UTF-8; such lines are read as {decoded.encoding}."
+                file.row_problem(row, "encoding", reason, "Save it as UTF-8.", fatal=False)
+                is_noted = True
         try:
-            yield row, parsed_json(decoded.text)
+            yield row, parsed_json(text)
         except ReadError as fault:
             file.row_problem(row, fault.kind, fault.reason, fault.remedy)
 

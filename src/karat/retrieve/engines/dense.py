@@ -17,12 +17,13 @@ import numpy as np
 from karat.core.errors import KaratError, UsageError
 from karat.core.ranked import Ranked
 from karat.io.threads import one_thread
+from karat.io.arrays import mapped_array
 from karat.models import EmbedderSettings, Known, embed_all, embedder_named
 from karat.models.hosts import permitted
 from karat.retrieve._engine import Progress, check_depth, check_settings, concatenated, merged
 from karat.retrieve._graph import Graph
 from karat.retrieve._precision import PRECISIONS, StoredVectors
-from karat.retrieve._recall import EFFORTS, mean_recall, problems_of, recall_at_precision, settle_effort
+from karat.retrieve._recall import EFFORTS, mean_recall, problems_of, recall_at_precision, sample_queries, settle_effort
 from karat.retrieve._vectors import EmbeddedRows, VectorShard, cosines, damaged, read, read_card, write, write_card
 
 if TYPE_CHECKING:
@@ -41,6 +42,8 @@ _QUERIES = 1024
 _JOINED = 2
 _RANKED = 64
 """How many queries are multiplied with all vectors at a time to count what stands above a row."""
+_SAMPLE = "queries.npy"
+"""Queries made of passages of a shard, by which the search of all is measured."""
 
 
 class DenseEngine:
@@ -77,8 +80,8 @@ class DenseEngine:
         journal: Path | None = None,
     ) -> Self:
         """An engine over the texts; `known` and `journal` save embedding again what was embedded before."""
-        engine = cls._built(texts, _completed(settings), progress, known, journal)
-        engine._settle_effort(progress)
+        engine, queries = cls._built(texts, _completed(settings), progress, known, journal)
+        engine._settle_effort(queries, progress)
         return engine
 
     @classmethod
@@ -89,18 +92,22 @@ class DenseEngine:
         progress: Progress,
         known: Sequence[Known] | None,
         journal: Path | None,
-    ) -> Self:
+    ) -> tuple[Self, NDArray[np.float32]]:
+        """An engine over the texts, and queries to measure by where it may miss something."""
         precision = settings.get("precision", "float32")
         embedder = embedder_named(EmbedderSettings.of(settings["embedder"]))
         usable = [one for one in known or () if one.precision in ("float32", precision)]
         embedded = embed_all(embedder, texts, usable, journal, progress)
         vectors = StoredVectors.of(embedded.vectors, precision)
         content = EmbeddedRows(embedder.fingerprint, vectors, embedded.digests, embedded.rows)
-        measured = {} if precision == "float32" else recall_at_precision(embedded.vectors, vectors)
-        graph = None
+        graph, measured, queries = None, {}, np.zeros((0, vectors.shape[1]), np.float32)
+        if len(vectors) and (settings["ann"] != "exact" or precision != "float32"):
+            queries = sample_queries(texts, embedder)
+        if precision != "float32":
+            measured = recall_at_precision(queries, embedded.vectors, vectors)
         if settings["ann"] == "hnsw" and len(vectors):
             graph = Graph.build(vectors.values, settings["m"], settings["ef_construction"], progress)
-        return cls(settings, [VectorShard(content, graph)], measured=measured, embedder=embedder)
+        return cls(settings, [VectorShard(content, graph)], measured=measured, embedder=embedder), queries
 
     @classmethod
     def completed(cls, settings: Mapping[str, Any], languages: Mapping[Any, int]) -> dict[str, Any]:
@@ -119,7 +126,16 @@ class DenseEngine:
         journal: Path | None = None,
     ) -> None:
         """Embed some rows of a collection, into an empty folder."""
-        cls._built(texts, settings, progress, known, journal).save(folder)
+        engine, queries = cls._built(texts, settings, progress, known, journal)
+        engine.save(folder)
+        if settings["ann"] != "exact":
+            np.save(folder / _SAMPLE, queries)
+
+    @classmethod
+    def are_current(cls, shards: Sequence[Path], settings: Mapping[str, Any]) -> list[bool]:
+        """Whether each shard of these settings holds the vectors that the model behind their embedder makes today."""
+        embedder = embedder_named(EmbedderSettings.of(settings["embedder"]))
+        return [read(shard, _completed)[1].fingerprint == embedder.fingerprint for shard in shards]
 
     @classmethod
     def join(
@@ -131,7 +147,9 @@ class DenseEngine:
         orders = [np.arange(first, last) for first, last in pairwise(ends.tolist())]
         engine = cls._over(settings, shards, orders, {}, folder)
         engine.measured = mean_recall([measured for _, _, measured in contents])
-        engine._settle_effort(progress)
+        if settings["ann"] != "exact":
+            samples = [mapped_array(shard / _SAMPLE, np.float32, 2) for shard in shards]
+            engine._settle_effort(np.concatenate([some for some in samples if len(some)] or samples[:1]), progress)
         card = {
             "settings": engine.settings,
             "fingerprint": engine.fingerprint,
@@ -231,13 +249,13 @@ class DenseEngine:
     def __len__(self) -> int:
         return sum(len(content.rows) for content in self._contents)
 
-    def _settle_effort(self, progress: Progress) -> None:
+    def _settle_effort(self, queries: NDArray[np.float32], progress: Progress) -> None:
         """Measure how much of exact search the graphs find, and search harder until it is enough, unless told how."""
         if self.settings["ann"] != "hnsw":
             return
         asked = self.settings["ef_search"]
         progress("measuring recall", 0, 1)
-        effort, self.measured = settle_effort(self._contents, self._near, EFFORTS if asked == AUTO else (asked,))
+        effort, self.measured = settle_effort(queries, self._near, EFFORTS if asked == AUTO else (asked,))
         self.settings = {**self.settings, "ef_search": effort}
         progress("measuring recall", 1, 1)
 

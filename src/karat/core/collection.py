@@ -1,0 +1,31 @@
+"""Collection of garbage, put off while very many objects are made that hold no cycles.
+
+Python looks through all objects again and again as their number grows: of documents and chunks that is a third of the
+time, and nothing is ever found.
+"""
+
+from __future__ import annotations
+
+import gc
+from collections.abc import Callable
+from functools import wraps
+from typing import ParamSpec, TypeVar
+
+P = ParamSpec("P")
+R = TypeVar("R")
+
+
+def without_collection(function: Callable[P, R]) -> Callable[P, R]:
+    """The function, during which cycles are not looked for."""
+
+    @wraps(function)
+    def called(*args: P.args, **kwargs: P.kwargs) -> R:
+        was_enabled = gc.isenabled()
+        gc.disable()
+        try:
+            return function(*args, **kwargs)
+        finally:
+            if was_enabled:
+                gc.enable()
+
+    return called
