@@ -12,8 +12,6 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from karat.io.threads import threads_for
-
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
@@ -84,8 +82,7 @@ class StoredVectors:
         """The product of each query, a line each, with each vector."""
         products = np.empty((len(queries), len(self)), np.float32)
         for start, block in self.blocks():
-            with threads_for(block.size * len(queries)):
-                products[:, start : start + len(block)] = queries @ block.T
+            products[:, start : start + len(block)] = queries @ block.T
         return products
 
     def taken(self, places: Ints) -> Iterator[tuple[slice, Vectors, Ints]]:

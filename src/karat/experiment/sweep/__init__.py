@@ -33,7 +33,6 @@ if TYPE_CHECKING:
     from karat.measures.dialects import Dialect
     from karat.results.evaluation import Note
     from karat.retrieve import Progress
-    from karat.systems.candidates import Candidates
     from karat.systems.index import Index
 
     _Source = tuple[Index, str | None, str | None, tuple[Point, ...]]  # with its chunking and its embedder

@@ -45,7 +45,9 @@ def scored(
         )
 
 
-def _judge(part: SweptIndex, measures: Sequence[Measure], repeats: Repeats, held: dict[Candidates, HeldUnits]) -> Judged:
+def _judge(
+    part: SweptIndex, measures: Sequence[Measure], repeats: Repeats, held: dict[Candidates, HeldUnits]
+) -> Judged:
     """Where gold stands in the list of every configuration. What a pool holds is found once and put into `held`."""
     tokens = any(m.tokens is not None for m in measures)
     if repeats == "collapse":  # what is removed shifts every rank: the lists are needed

@@ -7,6 +7,7 @@ query without one finds nothing. Every other passage has a cosine, so a search r
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from contextlib import AbstractContextManager
 from functools import cached_property
 from itertools import pairwise
 from pathlib import Path
@@ -16,12 +17,12 @@ import numpy as np
 
 from karat.core.errors import KaratError, UsageError
 from karat.core.ranked import Ranked
-from karat.io.threads import one_thread
 from karat.io.arrays import mapped_array
+from karat.io.threads import ALONE, one_thread, threads_for
 from karat.models import EmbedderSettings, Known, embed_all, embedder_named
 from karat.models.hosts import permitted
 from karat.retrieve._engine import Progress, check_depth, check_settings, concatenated, merged
-from karat.retrieve._graph import Graph
+from karat.retrieve._graph import LOOKED_AT, Graph
 from karat.retrieve._precision import PRECISIONS, StoredVectors
 from karat.retrieve._recall import EFFORTS, mean_recall, problems_of, recall_at_precision, sample_queries, settle_effort
 from karat.retrieve._vectors import EmbeddedRows, VectorShard, cosines, damaged, read, read_card, write, write_card
@@ -291,9 +292,10 @@ class DenseEngine:
 
     def _near(self, asked: NDArray[np.float32], depth: int, effort: int | None) -> Ranked:
         """The nearest rows of some queries, the best of each shard merged into those of the shards before."""
-        ranked = self._shards[0].search(asked, depth, effort)
-        for shard in self._shards[1:]:
-            ranked = merged(ranked, shard.search(asked, depth, effort), depth)
+        with self._threads(asked, effort):
+            ranked = self._shards[0].search(asked, depth, effort)
+            for shard in self._shards[1:]:
+                ranked = merged(ranked, shard.search(asked, depth, effort), depth)
         return ranked
 
     def ranks_of(self, queries: Sequence[str], rows: Sequence[Ints]) -> Ints:
@@ -316,9 +318,14 @@ class DenseEngine:
                 hits = (shard.best(query[None], some) for shard in self._shards)
                 best.append(max(hit for hit in hits if hit is not None))
         above = np.zeros(len(asked), np.int64)
-        for shard in self._shards:
-            above += shard.above(asked, best)
+        with self._threads(asked):
+            for shard in self._shards:
+                above += shard.above(asked, best)
         return above
+    def _threads(self, asked: NDArray[np.float32], effort: int | None = None) -> AbstractContextManager[Any]:
+        """As many threads as pay for a search. FAISS wakes all there are for the smallest one, BLAS does not."""
+        vectors = len(self._shards) * effort * LOOKED_AT if effort else sum(len(one.vectors) for one in self._contents)
+        return threads_for(max(ALONE + 1, asked.size * vectors))
 
     def explain(self, query: str, row: int) -> list[tuple[str, float]]:
         """The cosine of a query and a row; 0 where either has no vector."""
