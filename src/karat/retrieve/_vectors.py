@@ -14,7 +14,7 @@ import numpy as np
 from karat.core.errors import InputError, UsageError
 from karat.core.ranked import Ranked
 from karat.io.arrays import REMEDY, mapped_array
-from karat.io.threads import one_thread, threads_for
+from karat.io.threads import one_thread
 from karat.retrieve._engine import concatenated, places_in
 from karat.retrieve._precision import PRECISIONS, StoredVectors
 

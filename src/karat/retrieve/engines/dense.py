@@ -322,6 +322,7 @@ class DenseEngine:
             for shard in self._shards:
                 above += shard.above(asked, best)
         return above
+
     def _threads(self, asked: NDArray[np.float32], effort: int | None = None) -> AbstractContextManager[Any]:
         """As many threads as pay for a search. FAISS wakes all there are for the smallest one, BLAS does not."""
         vectors = len(self._shards) * effort * LOOKED_AT if effort else sum(len(one.vectors) for one in self._contents)
