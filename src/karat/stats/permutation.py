@@ -31,7 +31,6 @@ from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
 from karat.io.threads import threads_for
 from karat.results.evaluation import SIGNIFICANT
@@ -39,7 +38,9 @@ from karat.stats.arrays import TIE, Bools, DistinctRows, Floats, Ints
 
 DRAWS = 10_000
 SUMS = 2**20  # numbers held at once
-ALL_SUMS = 2**24  # numbers of the sums of all draws of several systems and measures
+ALL_SUMS = 24_000_000  # numbers of the sums of all draws of several systems and measures
+_BITS = np.unpackbits(np.arange(256, dtype=np.uint8)[:, None], axis=1, bitorder="little")
+_SIGNS_OF_BYTE: Floats = _BITS.astype(np.float64) * 2.0 - 1.0
 
 
 @dataclass(frozen=True)
@@ -239,7 +240,7 @@ def _all_ways(grid: Floats, n: int, draws: int, seed: int) -> tuple[Floats, Floa
     Only ways in which the last sign is -: the others are their mirror images, with the same distance from zero.
     """
     places = grid.shape[1]
-    ways = _signs((np.arange(2 ** (places - 1), dtype=np.int64)[:, None] >> np.arange(places)) & 1)
+    ways = ((np.arange(2 ** (places - 1), dtype=np.int64)[:, None] >> np.arange(places)) & 1) * 2.0 - 1.0
     sums, signs = grid @ ways.T, ways.sum(axis=1)
     if n > places:
         often = -(-draws // len(ways))
@@ -341,17 +342,10 @@ def drawn_signs(places: int, draws: int, seed: int) -> Iterator[Floats]:
     size = _draws_at_once(places)
     for start in range(0, draws, size):
         end = min(start + size, draws)
-        bits = np.unpackbits(raw[:, start // 8 : -(-end // 8)], axis=1, bitorder="little")[:, : end - start]
-        yield _signs(bits).T
+        signs = np.take(_SIGNS_OF_BYTE, raw[:, start // 8 : -(-end // 8)], axis=0).reshape(places, -1)
+        yield signs[:, : end - start].T
 
 
 def _draws_at_once(places: int) -> int:
     """Draws whose signs are held at once: whole bytes of bits."""
     return max(8, min(2048, SUMS // max(places, 1)) // 8 * 8)
-
-
-def _signs(bits: NDArray[np.integer[Any]]) -> Floats:
-    signs: Floats = np.ascontiguousarray(bits, np.float64)
-    signs *= 2.0
-    signs -= 1.0
-    return signs

@@ -258,3 +258,28 @@ def test_a_sweep_asks_no_model(index):
         UsageError, match=r"hyde asks a chat model, and a sweep asks none. List such systems in karat.yaml"
     ):
         sweep([], index, {"rewrite": ["hyde"]})
+
+
+def test_scoring_some_at_a_time_changes_nothing(index, monkeypatch):
+    grid = Grid.of(alpha="0,0.3,0.5,1", k="1,3", fusion="weighted,rrf", depth="2,5")
+    whole = sweep(questions(), index, grid)
+    view, values = objects.sweep(whole.view()), whole.scores.values
+    monkeypatch.setattr("karat.experiment.sweep._judge._BLOCK", 1)
+    parts = sweep(questions(), index, grid)
+    assert objects.sweep(parts.view()) == view
+    assert np.array_equal(parts.scores.values, values, equal_nan=True)
+
+
+def test_the_grid_alone_is_saved_where_there_are_too_many_scores(index, tmp_path, monkeypatch):
+    held = "karat.experiment.sweep.swept.MOST_SCORES"
+    monkeypatch.setattr(held, 100)
+    monkeypatch.setattr("karat.experiment.sweep.MOST_SCORES", 100)
+    swept = sweep(questions(), index, {"alpha": "0:1:0.1", "k": 1})
+    assert swept.choice() is not None
+    assert {path.name for path in swept.save(tmp_path / "out")} == {"sweep.json", "sweep.csv", "sweep.txt"}
+    assert any("scores by all measures are too many" in note.text for note in swept.notes)
+    with pytest.raises(UsageError, match=r"scores by all measures, more than the 100 that are held. Take larger steps"):
+        swept.scores  # noqa: B018
+    monkeypatch.setattr(held, 3)
+    with pytest.raises(UsageError, match=r"scores by the main measure that differ, more than the 3"):
+        sweep(questions(), index, {"alpha": "0:1:0.1", "k": 1})

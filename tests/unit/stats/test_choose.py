@@ -217,3 +217,19 @@ def test_same_input_same_choice():
     kinds = ["a", "b"] * 20
     assert asdict(chosen(studied(), kinds)) == asdict(chosen(studied(), kinds))
     assert chosen(studied(step=0), kinds, seed=1).cross_validated != chosen(studied(step=0), kinds).cross_validated
+
+
+def test_copies_of_a_cell_have_its_figures():
+    """A fine grid holds most rows many times: each is a test of its own, and has the numbers of the others."""
+    values = studied(cells=5)
+    many = chosen(np.concatenate([values, values[[1, 1, 3]]]))
+    assert (many.best.system, many.ties) == ("s3", ("s7",))
+    assert {cell.system: cell.mean for cell in many.cells}["s6"] == many.cells[1].mean
+    held = {pair.a: pair for pair in (*many.equals, *many.beaten)}
+    first, copy = (asdict(held[name]) | {"a": ""} for name in ("s1", "s6"))
+    assert first == copy
+    assert (held["s7"].difference, held["s7"].p, held["s7"].adjusted) == (0, 1, 1)
+    assert set(many.picks) <= {f"s{i}" for i in range(5)}
+    alone = chosen(values)
+    assert (many.oracle, many.optimism) == (alone.oracle, alone.optimism)
+    assert held["s1"].p == {pair.a: pair.p for pair in (*alone.equals, *alone.beaten)}["s1"]

@@ -5,6 +5,7 @@ from itertools import combinations
 import numpy as np
 import pytest
 
+from karat.stats import permutation
 from karat.stats.permutation import drawn_pairs, drawn_signs, flip_test
 
 
@@ -93,3 +94,12 @@ def test_more_than_a_thousand_questions():
     found = drawn_pairs(rng.random((1, 2, 1500)), [(0, 1)], draws=50)
     assert 0 < found.p[0, 0] <= 1
     assert sign_flip(rng.normal(size=(1, 1500)), draws=50)[0] <= 1
+
+
+@pytest.mark.parametrize("systems", [1, 2, 3])
+def test_as_many_systems_at_a_time_as_memory_holds_change_nothing(monkeypatch, systems, values):
+    whole = drawn_pairs(values, PAIRS, draws=1000)
+    monkeypatch.setattr(permutation, "ALL_SUMS", systems * 1000)
+    parts = drawn_pairs(values, PAIRS, draws=1000)
+    for name in ("p", "low", "high"):
+        np.testing.assert_allclose(getattr(parts, name), getattr(whole, name), atol=1e-12)

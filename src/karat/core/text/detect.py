@@ -155,12 +155,12 @@ def repeats(question: str, other: str, words: Collection[str], other_words: Coll
     >>> [repeats("Who pays?", other, {"pay"}, {"pay"}) for other in ("When is it paid?", "And who pays?")]
     [False, True]
     """
+    ours, theirs = frozenset(words), frozenset(other_words)
+    if len(ours & theirs) < ALIKE * len(ours | theirs):
+        return False
     if not same_form(question, other) or _wanted(question) != _wanted(other):
         return False
-    ours, theirs = frozenset(words), frozenset(other_words)
-    if not ours and not theirs:
-        return tokenise(question, "words") == tokenise(other, "words")
-    return len(ours & theirs) >= ALIKE * len(ours | theirs)
+    return bool(ours) or tokenise(question, "words") == tokenise(other, "words")
 
 
 def _wanted(question: str) -> frozenset[str]:

@@ -5,13 +5,14 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Iterator, Sequence
 from functools import lru_cache
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from karat.core.text import normalise
 from karat.core.text.detect import ALIKE, repeats, same_form
 from karat.core.text.words import excerpt, percent, plural
+from karat.io.threads import one_thread
 from karat.testset.check._check import SHOWN, CheckContext, Draft, Finding, Surroundings, check, counted, draft_filter
 from karat.testset.lexicon import asking_word
 from karat.testset.once import once
@@ -121,14 +122,12 @@ def pairs_alike(context: CheckContext) -> list[tuple[int, int, float]]:
     pairs = []
     for one, other in sorted({*_by_words(context), *_by_vectors(context.question_vectors)}):
         texts = context.questions[one].text, context.questions[other].text
-        same = _same_target(context, one, other)
-        likeness = _likeness(context, one, other, within=same)
-        if same:
-            asks_the_same = likeness >= LIKE_SAME_GOLD and same_form(*texts)
-        else:
-            asks_the_same = repeats(*texts, context.asked_sets[one], context.asked_sets[other])
-        if asks_the_same:
-            pairs.append((one, other, likeness))
+        if _same_target(context, one, other):
+            likeness = _likeness(context, one, other, within=True)
+            if likeness >= LIKE_SAME_GOLD and same_form(*texts):
+                pairs.append((one, other, likeness))
+        elif repeats(*texts, context.asked_sets[one], context.asked_sets[other]):
+            pairs.append((one, other, _likeness(context, one, other, within=False)))
     return pairs
 
 
@@ -206,12 +205,26 @@ def _sharing_rare_words(
             by_word.setdefault(word, []).append(i)
 
 
-def _by_vectors(vectors: Vectors) -> Iterator[tuple[int, int]]:
+def _by_vectors(vectors: Vectors) -> set[tuple[int, int]]:
     """Pairs of questions whose embeddings are near, without comparing each with each where there are many."""
+    pairs: set[tuple[int, int]] = set()
+    if len(vectors) < 2:
+        return pairs
+    with one_thread():
+        index = _searchable(vectors)
+        for start in range(0, len(vectors), _TOGETHER):
+            cosines, rows = index.search(np.ascontiguousarray(vectors[start : start + _TOGETHER]), _NEIGHBOURS + 1)
+            for place, other in zip(*np.nonzero(cosines >= COSINE), strict=True):
+                one, two = start + int(place), int(rows[place, other])
+                if two >= 0 and one != two:
+                    pairs.add((min(one, two), max(one, two)))
+    return pairs
+
+
+def _searchable(vectors: Vectors) -> Any:
+    """The vectors as FAISS searches them: all of them up to `_EXACT`, else those of the nearest cells."""
     import faiss
 
-    if len(vectors) < 2:
-        return
     size = vectors.shape[1]
     index = faiss.IndexFlatIP(size)
     if len(vectors) > _EXACT:
@@ -220,9 +233,4 @@ def _by_vectors(vectors: Vectors) -> Iterator[tuple[int, int]]:
         index.cp.min_points_per_centroid = 1
         index.train(vectors)
     index.add(vectors)
-    for start in range(0, len(vectors), _TOGETHER):
-        cosines, rows = index.search(np.ascontiguousarray(vectors[start : start + _TOGETHER]), _NEIGHBOURS + 1)
-        for place, other in zip(*np.nonzero(cosines >= COSINE), strict=True):
-            one, two = start + int(place), int(rows[place, other])
-            if two >= 0 and one != two:
-                yield min(one, two), max(one, two)
+    return index
