@@ -64,3 +64,15 @@ def test_help_takes_at_most_eight_bare_interpreters(alone, tmp_path):
         if helped <= 8 * bare and imported <= 8 * bare:
             return
     pytest.fail(f"help and import over a bare interpreter: {ratios}")
+
+
+def test_a_small_score_needs_neither_polars_nor_pydantic(alone, tmp_path):
+    (tmp_path / "qa.csv").write_text("id,question,gold_doc\nq1,what,d1\n")
+    (tmp_path / "run.csv").write_text("query_id,doc_id,score\nq1,d1,0.9\nq1,d3,0.5\n")
+    (tmp_path / "qrels").write_text("q1 0 d1 1\n")
+    (tmp_path / "run.trec").write_text("q1 Q0 d1 1 0.9 t\n")
+    tell = "import sys\nprint('LOADED', *{m.partition('.')[0] for m in sys.modules})"
+    for words in (("qa.csv", "run.csv"), ("qrels", "run.trec")):
+        printed = alone.run(f"{alone.command('score', *words)}\n{tell}", tmp_path).stdout
+        assert "Recall@5" in printed
+        assert not {"polars", "pydantic"} & set(printed.rpartition("LOADED")[2].split())

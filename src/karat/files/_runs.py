@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterable, Sequence
+import re
+from collections.abc import Callable, Collection, Iterable, Sequence
 from contextlib import suppress
-from typing import Any
+from itertools import pairwise
+from typing import TYPE_CHECKING, Any, NoReturn
 
 import numpy as np
 
@@ -15,11 +17,16 @@ from karat.files._entries import HitTable
 from karat.io import cells
 from karat.io.cells import CellError
 
+if TYPE_CHECKING:
+    import polars as pl
+    from numpy.typing import NDArray
+
 Key = tuple[str, str, str]
 """A system, and its alpha and k where rows say them."""
 
 _HIT_FIELDS = frozenset(HIT_FIELDS)
 _MOST_DESCRIBED = 5  # systems
+_NUMBER = re.compile(r"[+-]?[0-9]{1,15}(\.[0-9]{1,25})?([eE][+-]?[0-9]{1,2})?")  # never beyond the range of a float
 
 
 class RunBuilder:
@@ -78,6 +85,68 @@ class RunBuilder:
             texts=self.texts,
             settings=_settings(key),
         )
+
+
+def small_run(name: str, rows: Iterable[tuple[str, str, str]], source: str) -> Run | None:
+    """A run from question, document and score of each hit, as texts; None where one is blank, odd or stands twice."""
+    hits: dict[str, dict[str, float]] = {}
+    triples = list(rows)
+    for question, doc, score in triples:
+        if not (question and doc and question.isprintable() and doc.isprintable() and _NUMBER.fullmatch(score)):
+            return None
+        hits.setdefault(question, {})[doc] = float(score)
+    is_whole = len(triples) == sum(map(len, hits.values()))
+    return Run.from_scores(name, hits, source) if hits and is_whole else None
+
+
+def run_of_frames(
+    name: str, frames: Iterable[pl.DataFrame], source: str, refuse_repeat: Callable[[str, str], NoReturn]
+) -> Run:
+    """A run from frames of question, doc and score, a row a hit; rows of a question need not stand together.
+
+    Held are its columns and one frame. `refuse_repeat` is called with a question and a document that stands twice.
+    """
+    import polars as pl
+
+    codes: dict[str, int] = {}
+    stretches: list[NDArray[np.int64]] = []  # the question's code and the number of rows, of rows that stand together
+    docs: list[pl.Series] = []
+    scores: list[NDArray[np.float64]] = []
+    hashed: list[NDArray[np.uint32]] = []  # half of polars' hash of each id: enough to suspect a repeat
+    for frame in frames:
+        together = frame["question"].rle().struct.unnest()
+        questions = [codes.setdefault(question, len(codes)) for question in together["value"].to_list()]
+        stretches.append(np.array([questions, together["len"].to_numpy()], np.int64))
+        docs.append(frame["doc"])
+        scores.append(frame["score"].to_numpy())
+        hashed.append(docs[-1].hash().to_numpy().astype(np.uint32))
+    blocks, lengths = np.concatenate(stretches, axis=1)
+    doc, score, hashes = pl.concat(docs, rechunk=False), np.concatenate(scores), np.concatenate(hashed)
+    if len(blocks) > len(codes) and (blocks[1:] != blocks[:-1]).sum() >= len(codes):  # a question in several places
+        order = np.argsort(np.repeat(blocks, lengths), kind="stable")
+        doc, score, hashes = doc.gather(order), score[order], hashes[order]
+    counts = np.bincount(blocks, lengths, len(codes)).astype(np.int64)
+    offsets = np.concatenate(([0], np.cumsum(counts)))
+    ids = list(codes)
+    repeat = _first_repeat(offsets, doc, hashes)
+    if repeat is not None:
+        refuse_repeat(ids[repeat[0]], repeat[1])
+    return Run(
+        name, question_ids=ids, offsets=offsets, _docs=doc, _scores=score, order="score", unique=True, source=source
+    )
+
+
+def _first_repeat(offsets: NDArray[np.int64], doc: pl.Series, hashes: NDArray[np.uint32]) -> tuple[int, str] | None:
+    """The first list that holds a document twice, by its number, and the document."""
+    edges = np.flatnonzero(np.diff(np.diff(offsets), prepend=-1, append=-1))
+    for one, end in pairwise(edges.tolist()):  # lists of one length are sorted together
+        lists = hashes[offsets[one] : offsets[end]].reshape(end - one, -1)
+        lists.sort(axis=1)
+        for q in (np.flatnonzero((lists[:, 1:] == lists[:, :-1]).any(axis=1)) + one).tolist():
+            listed = doc[int(offsets[q]) : int(offsets[q + 1])]
+            if listed.n_unique() < len(listed):
+                return q, str(listed.filter(listed.is_duplicated())[0])
+    return None
 
 
 def answers_only(name: str, answers: dict[str, Answer], source: str) -> Run:

@@ -5,14 +5,17 @@ Kept in columns from end to end, so that millions of rows cost little.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from typing import TYPE_CHECKING, Any
+from collections.abc import Iterator, Sequence
+from contextlib import suppress
+from typing import TYPE_CHECKING, Any, NoReturn
 
 import numpy as np
 
+from karat.core.errors import InputError
 from karat.core.run import Run
 from karat.files._format import Fit, Format, Kind, names_gold
 from karat.files._questions import read_judgement_rows
+from karat.files._runs import run_of_frames, small_run
 from karat.io import cells
 from karat.io.cells import CellError, quoted
 from karat.io.fields import RESULTS, RETRIEVED_FIELDS, TABLE, Columns, field_name
@@ -144,7 +147,60 @@ def _numbers(input: Input, column: pl.Series, rows: Sequence[int]) -> pl.Series:
 
 def _read_results(input: Input) -> tuple[list[Run], list[str]]:
     with input.reading():
+        with suppress(InputError):  # which the columns say in their words
+            if (small := _read_small(input)) is not None:
+                return small
+        with suppress(_OddRowError):
+            if (streamed := _read_frames(input)) is not None:
+                return streamed
         return _read_columns(input)
+
+
+class _OddRowError(Exception):
+    """A row of a table that is not as plain as the others, for `_read_columns` to say or to read."""
+
+
+def _read_frames(input: Input) -> tuple[list[Run], list[str]] | None:
+    """A Parquet file whose columns are questions, documents and scores, piece by piece; None for any other input."""
+    import polars as pl
+
+    of = {field: names[0] for field, names in Columns(TABLE, input.fields).of.items() if names}
+    wanted = ("question", "doc", "score")
+    if input.shape != "parquet" or not of.keys() >= set(wanted) or of.keys() - {*wanted, "rank", "grade"}:
+        return None
+    columns = [input.original[of[field]] for field in wanted]
+
+    def frames() -> Iterator[pl.DataFrame]:
+        for frame in input.frames(columns):
+            question, doc, score = (frame[name] for name in columns)
+            if not score.dtype.is_numeric():
+                raise _OddRowError
+            ids = {"question": id_column(question), "doc": id_column(doc)}
+            part = pl.DataFrame({**ids, "score": score.cast(pl.Float64)})
+            if any(column.null_count() for column in part) or not part["score"].is_finite().all():
+                raise _OddRowError
+            yield part
+
+    def refuse(question: str, doc: str) -> NoReturn:
+        raise _OddRowError
+
+    return [run_of_frames(input.stem, frames(), input.name, refuse)], input.column_notes([of[f] for f in wanted])
+
+
+def _read_small(input: Input) -> tuple[list[Run], list[str]] | None:
+    """A small text table of nothing but questions, documents and scores; None where it needs a closer look."""
+    if input.shape not in ("csv", "tsv") or not input.need_source().is_small:
+        return None
+    of = {field: names[0] for field, names in Columns(TABLE, input.fields).of.items() if names}
+    columns = [of.get(field, "") for field in ("question", "doc", "score")]
+    if not all(columns) or of.keys() - {"question", "doc", "score", "grade"}:
+        return None
+    records = [record for _, record in input.records()]
+    values = [[(record.get(name) or "").strip(" ") for record in records] for name in columns]
+    if any(map(cells.were_floats, values[:2])):
+        return None
+    run = small_run(input.stem, zip(*values, strict=True), input.name)
+    return None if run is None else ([run], input.column_notes(columns))
 
 
 def _read_columns(input: Input) -> tuple[list[Run], list[str]]:

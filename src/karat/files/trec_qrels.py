@@ -71,7 +71,8 @@ def _records(input: Input) -> Iterator[tuple[int, Record]]:
 
 
 def _read_testset(input: Input) -> tuple[TestSet, list[str]]:
-    frame = _columns(input.need_source())
+    source = input.need_source()
+    frame = None if source.is_small else _columns(source)
     qrels = _grouped(frame) if frame is not None else None
     if qrels is None:
         qrels, _ = read_judgements(input.with_rows(_records(input)))

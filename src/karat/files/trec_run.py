@@ -7,23 +7,22 @@ from __future__ import annotations
 
 import math
 import re
-from collections.abc import Sequence
-from itertools import pairwise
+from collections.abc import Iterator, Sequence
+from functools import partial
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NoReturn
 
 from karat.core.errors import UsageError
 from karat.core.ranked import ranking
 from karat.core.run import Run
 from karat.core.text.words import plural
 from karat.files._format import Fit, Format
+from karat.files._runs import run_of_frames, small_run
 from karat.files._write import PlainIds, without_blanks, written
 from karat.io.cells import can_be
 
 if TYPE_CHECKING:
-    import numpy as np
     import polars as pl
-    from numpy.typing import NDArray
 
     from karat.files._format import Kind
     from karat.io.input import Input
@@ -55,43 +54,21 @@ def _is_hit(fields: Sequence[str]) -> bool:
 
 def read(source: Source, name: str | None = None) -> tuple[Run, int]:
     """The run a TREC file holds, and how many lines go on after the tag; rows of a question need not stand together."""
-    import numpy as np
-    import polars as pl
+    if source.is_small:
+        lines = [[field.decode() for field in line.encode().split()] for _, line in source.lines()]
+        if all(len(fields) in (0, 6) for fields in lines):
+            rows = ((fields[0], fields[2], fields[4]) for fields in lines if fields)
+            if (run := small_run(name or source.stem, rows, source.name)) is not None:
+                return run, 0
+    longer: list[int] = []
 
-    codes: dict[str, int] = {}
-    stretches: list[NDArray[np.int64]] = []  # the question's code and the number of rows, of rows that stand together
-    docs: list[pl.Series] = []
-    scores: list[NDArray[np.float64]] = []
-    hashed: list[NDArray[np.uint32]] = []  # half of polars' hash of each id: enough to suspect a repeat
-    longer = 0
-    for block in source.blocks(_BLOCK):
-        frame, beyond_tag = _parse(block, source)
-        longer += beyond_tag
-        together = frame["question"].rle().struct.unnest()
-        questions = [codes.setdefault(question, len(codes)) for question in together["value"].to_list()]
-        stretches.append(np.array([questions, together["len"].to_numpy()], np.int64))
-        docs.append(frame["doc"])
-        scores.append(frame["score"].to_numpy())
-        hashed.append(docs[-1].hash().to_numpy().astype(np.uint32))
-    blocks, lengths = np.concatenate(stretches, axis=1)
-    doc, score, hashes = pl.concat(docs, rechunk=False), np.concatenate(scores), np.concatenate(hashed)
-    if len(blocks) > len(codes) and (blocks[1:] != blocks[:-1]).sum() >= len(codes):  # a question in several places
-        order = np.argsort(np.repeat(blocks, lengths), kind="stable")
-        doc, score, hashes = doc.gather(order), score[order], hashes[order]
-    counts = np.bincount(blocks, lengths, len(codes)).astype(np.int64)
-    offsets = np.concatenate(([0], np.cumsum(counts)))
-    ids = list(codes)
-    _refuse_repeats(source, ids, offsets, doc, hashes)
-    return Run(
-        name or source.stem,
-        question_ids=ids,
-        offsets=offsets,
-        _docs=doc,
-        _scores=score,
-        order="score",
-        unique=True,
-        source=source.name,
-    ), longer
+    def frames() -> Iterator[pl.DataFrame]:
+        for block in source.blocks(_BLOCK):
+            frame, beyond_tag = _parse(block, source)
+            longer.append(beyond_tag)
+            yield frame
+
+    return run_of_frames(name or source.stem, frames(), source.name, partial(_refuse_repeat, source)), sum(longer)
 
 
 def _parse(block: bytes, source: Source) -> tuple[pl.DataFrame, int]:
@@ -177,26 +154,14 @@ def _explain(source: Source) -> Exception:
     return source.error("cannot be read as a TREC run", row=row, remedy="Check the rows up to here.")
 
 
-def _refuse_repeats(
-    source: Source, ids: Sequence[str], offsets: NDArray[np.int64], doc: pl.Series, hashes: NDArray[np.uint32]
-) -> None:
+def _refuse_repeat(source: Source, question: str, doc: str) -> NoReturn:
     """A document twice for a question is refused: trec_eval does not say which of the two counts."""
-    import numpy as np
-
-    edges = np.flatnonzero(np.diff(np.diff(offsets), prepend=-1, append=-1))
-    for one, end in pairwise(edges.tolist()):  # lists of one length are sorted together
-        lists = hashes[offsets[one] : offsets[end]].reshape(end - one, -1)
-        lists.sort(axis=1)
-        for q in (np.flatnonzero((lists[:, 1:] == lists[:, :-1]).any(axis=1)) + one).tolist():
-            listed = doc[int(offsets[q]) : int(offsets[q + 1])]
-            if listed.n_unique() < len(listed):
-                twice = listed.filter(listed.is_duplicated())[0]
-                rows = [n for n, t in source.lines() if (f := t.split()) and f[0] == ids[q] and f[2] == twice]
-                raise source.error(
-                    f"document {twice!r} stands twice for question {ids[q]!r} (first in line {rows[0]})",
-                    row=rows[1],
-                    remedy="Keep one row for each question and document.",
-                )
+    rows = [n for n, text in source.lines() if (f := text.split()) and f[0] == question and f[2] == doc]
+    raise source.error(
+        f"document {doc!r} stands twice for question {question!r} (first in line {rows[0]})",
+        row=rows[1],
+        remedy="Keep one row for each question and document.",
+    )
 
 
 def _read_results(input: Input) -> tuple[list[Run], list[str]]:

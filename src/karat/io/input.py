@@ -8,6 +8,7 @@ import os
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from functools import cached_property, lru_cache
+from itertools import chain
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal
 
@@ -19,7 +20,7 @@ from karat.io.fields import MOST_SHAPES, PRINTED, UNSCORED, Columns, checked_map
 from karat.io.formulas import unguarded_cell
 from karat.io.frames import is_frame, polars_frame, read_workbook
 from karat.io.opening import HEAD
-from karat.io.parquet import read_parquet
+from karat.io.parquet import parquet_pieces, read_parquet
 from karat.io.source import Source
 
 if TYPE_CHECKING:
@@ -206,6 +207,13 @@ class Input:
             return frame
         return read_parquet(source.data() if source.is_gzip else source.path, source.name)
 
+    def frames(self, columns: Sequence[str] | None = None) -> Iterator[pl.DataFrame]:
+        """The same in pieces where that is a Parquet file, of which none is kept; and of some columns alone."""
+        if self.shape == "parquet" and "frame" not in self.__dict__:
+            source = self.need_source()
+            return parquet_pieces(source.data() if source.is_gzip else source.path, source.name, columns)
+        return iter([self.frame if columns is None else self.frame.select(columns)])
+
     @cached_property
     def wrapper(self) -> str | None:
         """The key under which a JSON object keeps its records."""
@@ -217,7 +225,7 @@ class Input:
         if self._rows is not None:
             return iter(self._rows)
         if self.shape in FRAMES:
-            return enumerate(self.frame.iter_rows(named=True), 1)
+            return enumerate(chain.from_iterable(frame.iter_rows(named=True) for frame in self.frames()), 1)
         if self.shape == "jsonl":
             return _records.json_lines(self.need_source().lines(), self._refuse)
         if self.shape in ("csv", "tsv"):

@@ -6,6 +6,7 @@ A column stores a value once and names it in millions of rows, so a few kilobyte
 from __future__ import annotations
 
 import io
+from collections.abc import Callable, Iterator, Sequence
 from mmap import ACCESS_READ, mmap
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -19,6 +20,7 @@ if TYPE_CHECKING:
 SIGN = b"PAR1"
 _VALUE = 8  # bytes that a value takes at least, once it is unpacked
 _DEEPEST = 20
+_FIRST, _PIECE = 1 << 8, 1 << 18  # rows
 _REMEDY = "If you trust it, write it as several files, or as JSONL."
 # Fields of Parquet's metadata by their numbers in its Thrift definition.
 _ROW_GROUPS, _COLUMNS, _ABOUT = 4, 1, 3
@@ -28,6 +30,18 @@ _PAGE_UNPACKED, _PAGE_PACKED, _PAGE_HEADS, _VALUES = 2, 3, (5, 7, 8), 1
 
 def read_parquet(source: Path | bytes, place: str) -> pl.DataFrame:
     """The rows of a Parquet file, or of its bytes; FileRefusedError where it unpacks to too much or is damaged."""
+    return next(_pieces(source, place, None, lambda begin: None))
+
+
+def parquet_pieces(source: Path | bytes, place: str, columns: Sequence[str] | None = None) -> Iterator[pl.DataFrame]:
+    """The same in pieces, of which the first is small, and of some columns alone."""
+    return _pieces(source, place, columns, lambda begin: _PIECE if begin else _FIRST)
+
+
+def _pieces(
+    source: Path | bytes, place: str, columns: Sequence[str] | None, size_at: Callable[[int], int | None]
+) -> Iterator[pl.DataFrame]:
+    """Pieces of the size that is said for the row where each begins; None for all rows."""
     import polars as pl
 
     if isinstance(source, bytes):
@@ -38,15 +52,26 @@ def read_parquet(source: Path | bytes, place: str) -> pl.DataFrame:
             packed = len(data)
             _check(data, place)
     most = max(REPEATED_FREE, unpacked_most(packed))
-    try:
-        frame = pl.read_parquet(io.BytesIO(source) if isinstance(source, bytes) else source)
-        named = frame.select(pl.col(pl.Categorical).cat.len_bytes().cast(pl.UInt64).sum())
-    except (pl.exceptions.PanicException, Exception) as error:
-        what = (str(error).strip().splitlines() or [type(error).__name__])[0][:120].rstrip(".")
-        raise _damaged(what, place) from None
-    if frame.estimated_size() + sum(named.row(0) if named.width else ()) > most:
-        raise _too_large(most, packed, place)
-    return frame
+    begin = unpacked = 0
+    while True:
+        try:
+            scan = pl.scan_parquet(io.BytesIO(source) if isinstance(source, bytes) else source)
+            size = size_at(begin)
+            rows = scan.slice(begin, size) if size is not None else scan
+            frame = (rows if columns is None else rows.select(columns)).collect()
+            named = frame.select(pl.col(pl.Categorical).cat.len_bytes().cast(pl.UInt64).sum())
+        except (pl.exceptions.PanicException, Exception) as error:
+            what = (str(error).strip().splitlines() or [type(error).__name__])[0][:120].rstrip(".")
+            raise _damaged(what, place) from None
+        unpacked += frame.estimated_size() + sum(named.row(0) if named.width else ())
+        if unpacked > most:
+            raise _too_large(most, packed, place)
+        if begin and not frame.height:
+            return
+        yield frame
+        begin += frame.height
+        if size is None or frame.height < size:
+            return
 
 
 def _check(data: bytes | mmap, place: str) -> None:

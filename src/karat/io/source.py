@@ -54,6 +54,11 @@ class Source:
             )
 
     @property
+    def is_small(self) -> bool:
+        """Whether the head is all of it: then it is read sooner than polars is imported."""
+        return len(self.head) < HEAD
+
+    @property
     def is_parquet(self) -> bool:
         return self.head.startswith(parquet.SIGN)
 

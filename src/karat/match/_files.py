@@ -54,7 +54,8 @@ def is_url(text: str) -> bool:
 
 
 def _parts(path: str) -> tuple[str, ...]:
-    parts = [part.strip() for part in path.replace("\\", "/").split("/")]
+    has_folders = "/" in path or "\\" in path
+    parts = [part.strip() for part in path.replace("\\", "/").split("/")] if has_folders else [path.strip()]
     return tuple([part for part in parts if part not in ("", ".")])
 
 
@@ -100,7 +101,8 @@ class FileNames:
         self.hits: set[str] = set()
         for run in runs:
             self.hits |= _named(set(column(run, "doc") or ()))
-        self.depth = _depths(list(map(_parts, self.golds)), list(map(_parts, self.hits)))
+        self._parts = {name: _parts(name) for name in self.golds | self.hits}
+        self.depth = _depths(*([self._parts[name] for name in side] for side in (self.golds, self.hits)))
         self.compared = bool(self.golds and self.hits)
         self._compared: dict[str, str] = {}
 
@@ -108,7 +110,7 @@ class FileNames:
         """The part of a path that is compared."""
         name = str(path)
         if name not in self._compared:
-            parts = _parts(name)
+            parts = self._parts.get(name) or _parts(name)
             self._compared[name] = "/".join(parts[-self.depth.get(parts[-1:], 1) :])
         return self._compared[name]
 

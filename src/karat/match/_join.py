@@ -69,6 +69,7 @@ class Join:
             self.options = replace(self.options, pattern=pattern or self.options.pattern)
         names = [name] if isinstance(by, str) else dict.fromkeys(by.values())
         self.matchers: dict[str, Matcher] = {name: MATCHERS.get(name) for name in names}
+        self._only = next(iter(self.matchers), None)
         self._named = {name: _KeysOfKind(name) for name in names}
 
     @property
@@ -83,7 +84,7 @@ class Join:
 
     def kind(self, gold: Gold) -> str | None:
         """The name of the matcher that an entry goes by; None for one that is not in the test set."""
-        return next(iter(self.matchers)) if isinstance(self.by, str) else self.by.get(gold)
+        return self._only if isinstance(self.by, str) else self.by.get(gold)
 
     def of_kind(self, kind: str) -> list[Gold]:
         """The entries that go by a matcher, each once."""
