@@ -103,9 +103,7 @@ def _listed(run: Run, testset: TestSet, ties: Ties) -> tuple[Ints, Ints]:
     return ranking(run, ties)[order], question[order]
 
 
-def _keys_held(
-    keys: Sequence[tuple[Key, ...]], hits: Ints, question: Ints, units: Units
-) -> tuple[Ints, Ints, Ints]:
+def _keys_held(keys: Sequence[tuple[Key, ...]], hits: Ints, question: Ints, units: Units) -> tuple[Ints, Ints, Ints]:
     """Every key of every hit, hit by hit: the place of the hit, the number of the key, and the unit, -1 for no gold.
 
     A hit without a key is a unit of its own.
