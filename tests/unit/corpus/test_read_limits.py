@@ -17,6 +17,7 @@ from karat.core.errors import KaratError
 from karat.corpus import READERS, File, read
 from karat.corpus._reader import content_of
 from karat.io.limits import ReadLimits
+from karat.pool import process
 
 CATALOG, PAGES = b"<</Type/Catalog/Pages 2 0 R>>", b"<</Type/Pages/Kids[3 0 R]/Count 1>>"
 PAGE = b"<</Type/Page/Parent 2 0 R/MediaBox[0 0 9 9]/Contents 4 0 R/Resources<</XObject<</F 5 0 R>>>>>>"
@@ -159,7 +160,6 @@ PLUGIN = """
 import os, time
 from karat.core.docs import Doc
 from karat.corpus import Reader
-from karat.pool import process
 
 def read(file):
     exec(file.head.decode())
