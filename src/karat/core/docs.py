@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections import Counter
+from collections.abc import Container, Iterable, Mapping, Sequence
 from dataclasses import KW_ONLY, dataclass, field
 from functools import cached_property
 from typing import Any, overload
@@ -133,6 +134,10 @@ class Chunks(Sequence[Chunk]):
     def column(self, field: str) -> list[Any]:
         """What a field (doc, title, url, pages, labels, span ...) of each row holds."""
         return [getattr(chunk, field) for chunk in self]
+
+    def sizes_of(self, docs: Container[str]) -> Counter[str]:
+        """How many rows each of some documents has."""
+        return Counter(doc for doc in self.column("doc") if doc in docs)
 
     @cached_property
     def row_of(self) -> Mapping[str, int]:

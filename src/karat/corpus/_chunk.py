@@ -200,7 +200,7 @@ def chunk_docs(
                 substituted.append((doc.id, reason))
             if doc.part_of is None and not chunker.keeps_id:
                 numbered.add(doc.id)
-            ids = _ids(doc.id, len(pieces)) if doc.id in numbered else [doc.id] * len(pieces)
+            ids = chunk_ids(doc.id, len(pieces)) if doc.id in numbered else [doc.id] * len(pieces)
             by_doc[doc.id] = _chunks(doc, ids, pieces, counted)
         progress("chunking", len(by_doc), total)
     notes = ChunkNotes(
@@ -298,7 +298,8 @@ def _pages_of(doc: Doc) -> Callable[[Piece], tuple[tuple[int, ...], tuple[str, .
     return pages_of
 
 
-def _ids(doc: str, count: int, more: int = 0) -> list[str]:
+def chunk_ids(doc: str, count: int, more: int = 0) -> list[str]:
+    """The ids of the chunks of a document, of so many digits more than it needs."""
     digits = max(_LEAST_DIGITS, len(str(count))) + more
     return [f"{doc}#{number:0{digits}d}" for number in range(1, count + 1)]
 
@@ -315,10 +316,10 @@ def _renumber(by_doc: dict[str, list[Chunk]], numbered: set[str], names: Collect
     heads = {head for doc in taken if (head := numbered_as(doc)) in numbered}
     for doc in sorted(heads):
         more, chunks = 0, by_doc[doc]
-        while clashing := [id_ for id_ in _ids(doc, len(chunks), more) if id_ in taken]:
+        while clashing := [id_ for id_ in chunk_ids(doc, len(chunks), more) if id_ in taken]:
             clash, more = clashing[0], more + 1
         if more:
-            ids = _ids(doc, len(chunks), more)
+            ids = chunk_ids(doc, len(chunks), more)
             by_doc[doc] = [replace(chunk, id=id_) for chunk, id_ in zip(chunks, ids, strict=True)]
             reason = f"its chunks have ids like {ids[0]}, because another document is called {clash}."
             yield Problem(doc, "renamed", reason, fatal=False)

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import json
 from bisect import bisect_right
-from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass, field
 from itertools import accumulate, chain
@@ -98,7 +97,7 @@ class PieceFacts:
         """For each document how many of its chunks look like navigation, contents or an index, which answer nothing."""
         if not self.boilerplate:
             return
-        sizes = Counter(doc for doc in chunks.column("doc") if doc in self.boilerplate)
+        sizes = chunks.sizes_of(self.boilerplate)
         remedy = "They hold the words of many questions and answer none: leave such pages out of the documents."
         for doc, kinds in sorted(
             self.boilerplate.items(), key=lambda one: min(_key(id_) for _, id_ in one[1].values())
@@ -147,18 +146,13 @@ class _PieceDocs:
         self._starts = np.cumsum([0, *map(len, self._docs)])
         ids = chain.from_iterable(docs.ids for docs in self._docs)
         self._hashes: NDArray[np.int64] = np.fromiter(map(hash, ids), np.int64, int(self._starts[-1]))
-        self._order = np.argsort(self._hashes, kind="stable")
-        self._sorted = self._hashes[self._order]
 
     def taken(self) -> dict[int, dict[str, tuple[str, str]]]:
         """By piece, the ids that documents of earlier pieces have: with their places and the digests of their texts."""
-        same = np.flatnonzero(self._sorted[1:] == self._sorted[:-1])
-        alike = self._order[np.union1d(same, same + 1)]
+        ordered = np.sort(self._hashes)
         first: dict[str, tuple[int, int]] = {}
         taken: dict[int, dict[str, tuple[str, str]]] = {}
-        for number in np.sort(alike).tolist():
-            piece, row = self._place(number)
-            id_ = self._docs[piece].id_at(row)
+        for piece, row, id_ in self._with_hash(ordered[1:][ordered[1:] == ordered[:-1]]):
             holder, its_row = first.setdefault(id_, (piece, row))
             if holder != piece:
                 text = self._docs[holder][its_row].text
@@ -167,24 +161,24 @@ class _PieceDocs:
 
     def names(self) -> dict[int, list[str]]:
         """By piece, the ids of documents of other pieces that one of its chunks might be called."""
-        names: dict[int, set[str]] = {}
+        called: dict[str, list[tuple[int, str]]] = {}  # by the document of that chunk: their pieces and ids
         for piece, docs in enumerate(self._docs):
             for id_ in docs.ids:
                 if "#" in id_ and (head := numbered_as(id_)) is not None:
-                    for holder in self._holders(head):
-                        if holder != piece:
-                            names.setdefault(holder, set()).add(id_)
+                    called.setdefault(head, []).append((piece, id_))
+        names: dict[int, set[str]] = {}
+        for piece, _, head in self._with_hash(np.fromiter(map(hash, called), np.int64, len(called))):
+            for other, id_ in called.get(head, ()):
+                if other != piece:
+                    names.setdefault(piece, set()).add(id_)
         return {piece: sorted(ids) for piece, ids in names.items()}
 
-    def _holders(self, id_: str) -> set[int]:
-        """The pieces that hold a document of this id."""
-        start, end = np.searchsorted(self._sorted, hash(id_), "left"), np.searchsorted(self._sorted, hash(id_), "right")
-        places = [self._place(number) for number in self._order[start:end].tolist()]
-        return {piece for piece, row in places if self._docs[piece].id_at(row) == id_}
-
-    def _place(self, number: int) -> tuple[int, int]:
-        piece = int(np.searchsorted(self._starts, number, "right")) - 1
-        return piece, number - int(self._starts[piece])
+    def _with_hash(self, hashes: NDArray[np.int64]) -> Iterator[tuple[int, int, str]]:
+        """Piece, row and id of each document whose id has one of these hashes."""
+        for number in np.flatnonzero(np.isin(self._hashes, hashes)).tolist() if len(hashes) else ():
+            piece = int(np.searchsorted(self._starts, number, "right")) - 1
+            row = number - int(self._starts[piece])
+            yield piece, row, self._docs[piece].id_at(row)
 
     def _file_of(self, piece: int, row: int) -> str:
         """The place of the file that a document of a piece is from."""

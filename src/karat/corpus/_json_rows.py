@@ -107,6 +107,12 @@ def doc_of(row: Mapping[str, Any]) -> Doc:
     )
 
 
+def doc_of_chunk(id_: str, chunk: Chunk) -> Doc:
+    """The document that a chunk is, where the whole of it is one chunk and nothing else is known of it."""
+    part_of = chunk.doc if chunk.span is None else None
+    return Doc(id_, chunk.text, chunk.title, url=chunk.url, part_of=part_of, meta=chunk.meta)
+
+
 def _required(kind: type) -> Callable[[Mapping[str, Any], str], Any]:
     def value_of(row: Mapping[str, Any], field: str) -> Any:
         return _as(row[field], kind, field)

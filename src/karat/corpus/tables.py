@@ -12,8 +12,9 @@ import mmap
 import os
 import re
 from bisect import bisect_left, bisect_right
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from functools import cached_property
+from collections import Counter
+from collections.abc import Callable, Container, Iterable, Iterator, Mapping, Sequence
+from functools import cache, cached_property
 from itertools import chain
 from operator import attrgetter, lt
 from pathlib import Path
@@ -23,8 +24,9 @@ import numpy as np
 
 from karat.core.docs import Chunk, Chunks, Doc
 from karat.core.errors import InputError
+from karat.corpus._chunk import chunk_ids
 from karat.corpus._columns import TextColumn, ValueColumn, save_array
-from karat.corpus._json_rows import chunk_fields, chunk_of, doc_fields, doc_of, json_line
+from karat.corpus._json_rows import chunk_fields, chunk_of, doc_fields, doc_of, doc_of_chunk, json_line
 from karat.io.arrays import mapped_array
 from karat.io.writing import replaced
 
@@ -69,14 +71,41 @@ def load_chunks(folders: Folder | Sequence[Folder], orders: Sequence[Ints] | Non
     return _StoredChunks([StoredRows(home, "chunks", chunk_of) for home in _folders(folders)], orders)
 
 
-def save_docs(docs: Iterable[Doc], folder: Folder) -> None:
-    """Write `docs.jsonl`, `docs.offsets.npy` and the column of ids, in the order given."""
-    _write_rows(map(doc_fields, docs), Path(folder), "docs")
+def save_docs(docs: Iterable[Doc], folder: Folder, chunks: Chunks | None = None) -> None:
+    """Write `docs.jsonl`, `docs.offsets.npy` and the column of ids, in the order given.
+
+    Of a document that is one of the `chunks`, which are saved in the same folder, only the id of that is written.
+    """
+    known = {} if chunks is None else chunks.row_of
+    rows = (doc_fields(doc) if chunks is None else _reference(doc, chunks, known) or doc_fields(doc) for doc in docs)
+    _write_rows(rows, Path(folder), "docs")
 
 
-def load_docs(folders: Folder | Sequence[Folder]) -> Docs:
-    """The documents of a folder, or of several one after another; each is read from disk when it is asked for."""
-    return Docs([StoredRows(home, "docs", doc_of) for home in _folders(folders)])
+def load_docs(folders: Folder | Sequence[Folder], chunks: Chunks | None = None) -> Docs:
+    """The documents of a folder, or of several one after another; each is read from disk when it is asked for.
+
+    Those that are chunks are read from `chunks`, or from those of their folder.
+    """
+    return Docs([_doc_rows(home, chunks) for home in _folders(folders)])
+
+
+def _doc_rows(folder: Path, chunks: Chunks | None) -> StoredRows[Doc]:
+    @cache
+    def known() -> Chunks:
+        return load_chunks(folder) if chunks is None else chunks
+
+    def parsed(row: Mapping[str, Any]) -> Doc:
+        return doc_of_chunk(row["id"], known()[known().row_of[row["chunk"]]]) if "chunk" in row else doc_of(row)
+
+    return StoredRows(folder, "docs", parsed)
+
+
+def _reference(doc: Doc, chunks: Chunks, known: Mapping[str, int]) -> dict[str, str] | None:
+    """A document by the chunk that is all of it; None where none is."""
+    for id_ in (doc.id, *chunk_ids(doc.id, 1)):
+        if id_ in known and doc_of_chunk(doc.id, chunks[known[id_]]) == doc:
+            return {"id": doc.id, "chunk": id_}
+    return None
 
 
 def _folders(folders: Folder | Sequence[Folder]) -> list[Path]:
@@ -106,6 +135,12 @@ class _StoredChunks(Chunks):
         if field not in _COLUMNS or not all(shard.has_ids for shard in self._shards):
             return super().column(field)
         return self._joined([shard.column(field, tuples=field in _TUPLES) for shard in self._shards])
+
+    def sizes_of(self, docs: Container[str]) -> Counter[str]:
+        sizes = Counter[str]()
+        for shard in self._shards:
+            sizes.update(doc for doc in _StoredChunks([shard], None).column("doc") if doc in docs)
+        return sizes
 
     def _joined(self, parts: Sequence[list[Any]]) -> list[Any]:
         """Values of the rows of each shard, in the order of all rows."""

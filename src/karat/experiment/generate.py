@@ -218,7 +218,7 @@ def _before(
 def _check_docs(docs: Sequence[str] | None, index: Index) -> None:
     from karat.core.errors import did_you_mean
 
-    known = {chunk.doc for chunk in index.chunks}
+    known = set(index.chunks.column("doc"))
     for doc in docs or ():
         if doc not in known:
             raise UsageError(f"no document of the index is called {doc!r}.{did_you_mean(doc, sorted(known))}")

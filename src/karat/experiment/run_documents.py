@@ -279,7 +279,7 @@ def _asked(making: DocumentsRun) -> tuple[TestSet, list[str]]:
 def _check_same(asked: TestSet, path: Path, index: Index) -> None:
     """Refuse a test set whose gold is all in other documents, as that of another folder of the same name."""
     named = sorted({gold.doc for question in asked for gold in question.gold if gold.doc})
-    known = {name for doc in index.docs for name in (doc.id, doc.part_of)} | {chunk.doc for chunk in index.chunks}
+    known = {*index.docs.ids, *index.chunks.column("doc")}
     if named and known.isdisjoint(named) and all(gold.doc for question in asked for gold in question.gold):
         shown = ", ".join(named[:3]) + (" ..." if len(named) > 3 else "")
         raise UsageError(

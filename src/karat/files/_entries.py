@@ -27,9 +27,11 @@ _CONVERT: dict[str, Callable[[Any], Any]] = {
 }
 _CONVERT_ALL: dict[str, Callable[[Sequence[Any]], list[Any]]] = {
     **dict.fromkeys(("id", "chunk", "doc", "url"), cells.id_texts),
+    **dict.fromkeys(("text", "quote"), cells.filled_texts),
     "score": cells.finite_numbers,
+    "grade": lambda values: list(map(cells.whole_number, values)),
 }
-_GOLD = ("id", "doc", "page", "url", "chunk", "quote", "span", "grade")
+GOLD_ENTRY = ("id", "doc", "page", "url", "chunk", "quote", "span", "grade")
 
 
 def entry_fields(entry: Mapping[str, Any], pages: PageReader) -> dict[str, Any]:
@@ -57,7 +59,7 @@ def entry_fields(entry: Mapping[str, Any], pages: PageReader) -> dict[str, Any]:
 
 def hit_table(entries: Sequence[Any], pages: PageReader) -> HitTable:
     """The hits of a list, each an object, an id, or either of them with its score; CellError names the faulty one."""
-    if (columns := _columns_of(entries)) is not None:
+    if (columns := columns_of(entries)) is not None:
         return HitTable(len(entries), columns)
     hits = []
     for place, entry in enumerate(entries, 1):
@@ -68,7 +70,7 @@ def hit_table(entries: Sequence[Any], pages: PageReader) -> HitTable:
     return HitTable.of(hits)
 
 
-def _columns_of(entries: Sequence[Any]) -> dict[str, list[Any]] | None:
+def columns_of(entries: Sequence[Any]) -> dict[str, list[Any]] | None:
     """The fields of objects that all name the same ones, each once, and fill them; None where one does otherwise."""
     if not entries or set(map(type, entries)) != {dict} or (plan := _plan(tuple(entries[0]))) is None:
         return None
@@ -146,15 +148,7 @@ def gold_of(entry: Any, pages: PageReader) -> Gold:
     if isinstance(fields.get("page"), tuple):
         raise CellError(f"page {quoted(fields['page'])} is a list", "Write one entry for each page.")
     fields.setdefault("quote", fields.get("text"))
-    return Gold(**{name: fields[name] for name in _GOLD if name in fields})
-
-
-def golds_of(entries: Sequence[Any], pages: PageReader) -> list[Gold]:
-    """Gold entries, each an object or an id."""
-    if (columns := _columns_of(entries)) is None:
-        return [gold_of(entry, pages) for entry in entries]
-    named = {name: values for name, values in columns.items() if name in _GOLD}
-    return [Gold(**dict(zip(named, values, strict=True))) for values in zip(*named.values(), strict=True)]
+    return Gold(**{name: fields[name] for name in GOLD_ENTRY if name in fields})
 
 
 @dataclass(frozen=True)

@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
 from karat.core.types import Gold
-from karat.files._entries import gold_of, golds_of, side_by_side, span_of
+from karat.files._entries import GOLD_ENTRY, columns_of, gold_of, side_by_side, span_of
 from karat.io import cells
 from karat.io.cells import CellError, Record
 from karat.io.fields import FLAT_GOLD, Columns
@@ -37,6 +37,7 @@ class GoldReader:
         self.columns, self.pages = columns, pages
         self.pages_in = frozenset(pages_in)  # columns that hold pages, whatever the alias table says
         self.missing_pages = 0
+        self._golds: dict[tuple[tuple[str, ...], tuple[Any, ...]], Gold] = {}
         self._names_units = columns.has(*_IDS, *_PAGES, "gold_quote", "gold_span", "gold_grade")
 
     def read(self, record: Record) -> list[Gold] | None:
@@ -50,9 +51,27 @@ class GoldReader:
             return None
         return listed + [entry for entry in _joined(units) if not any(_covers(other, entry) for other in listed)]
 
+    def read_alike(self, entries: Sequence[Any]) -> list[Gold] | None:
+        """Gold of objects that name the same fields and fill them; None where one does otherwise.
+
+        What several questions name is one object, which makes it cheap to look up.
+        """
+        columns = columns_of(entries)
+        if columns is None:
+            return None
+        names = tuple(name for name in columns if name in GOLD_ENTRY)
+        golds = []
+        for values in zip(*(columns[name] for name in names), strict=True):
+            if (gold := self._golds.get((names, values))) is None:
+                gold = self._golds[names, values] = Gold(**dict(zip(names, values, strict=True)))
+            golds.append(gold)
+        return golds
+
     def _listed(self, value: Any) -> list[Gold]:
         if not isinstance(value, Mapping):
-            return golds_of(cells.as_list(value) or [], self.pages)
+            entries = cells.as_list(value) or []
+            alike = self.read_alike(entries)
+            return [gold_of(entry, self.pages) for entry in entries] if alike is None else alike
         if any(isinstance(v, str | list | dict) for v in value.values()) or {"doc", "id", "page"} & set(value):
             return [gold_of(value, self.pages)]
         return [Gold(id=cells.id_text(doc), grade=cells.whole_number(grade)) for doc, grade in value.items()]
@@ -105,7 +124,7 @@ def _joined(units: Mapping[str, list[Any]]) -> list[Gold]:
 
 def _covers(entry: Gold, other: Gold) -> bool:
     """Whether an entry says all that the other does."""
-    fields = ("id", "doc", "page", "url", "chunk", "quote", "span")
+    fields = (field for field in GOLD_ENTRY if field != "grade")
     return all(getattr(other, field) in (None, getattr(entry, field)) for field in fields)
 
 

@@ -3,8 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
+from contextlib import suppress
 from dataclasses import replace
+from itertools import chain, islice
 from pathlib import Path
+from types import NoneType
 from typing import Any
 
 from karat.core.text.words import plural
@@ -18,6 +21,7 @@ from karat.io.input import Input
 from karat.io.pages import PageReader
 
 Judgements = dict[str, dict[str, int]]
+Ids = tuple[list[str], list[str]]
 
 _NO_GOLD = 'Add "gold" (or "relevant_docs", "source_url", ...), or mark the question "answerable": false.'
 _PLACES = ("page_number", "page", "page_label", "url", "quote", "span")  # that a judgement may name beside a document
@@ -62,6 +66,34 @@ class RecordReader:
         if not self.has_ids and self.number_from is None:
             what, remedy = f"the question {quoted(qid)}", 'There are no ids: give every question an "id".'
         self.input.refuse_repeat(self._rows, (system, qid), row, what, remedy)
+
+    def single_columns(self, *fields: str) -> dict[str, str] | None:
+        """The column of each of these fields that the input has; None where it has no ids, other fields, or several."""
+        columns = {field: names for field, names in self.columns.of.items() if names}
+        if "id" not in columns or columns.keys() - set(fields) or max(map(len, columns.values())) > 1:
+            return None
+        return None if self._float_ids else {field: names[0] for field, names in columns.items()}
+
+    def read_questions(self, rows: Sequence[tuple[int, Record]], system: Any = None) -> Ids | None:
+        """Ids and texts of the questions of many rows of a system, all remembered; None where one must be read alone.
+
+        For inputs of `single_columns`.
+        """
+        columns = self.columns.of
+        values = [record.get(columns["id"][0]) for _, record in rows]
+        texts = [record.get(name) for _, record in rows for name in columns["question"]] or [None] * len(rows)
+        if set(map(type, values)) != {str} or not set(map(type, texts)) <= {str, NoneType}:
+            return None
+        with suppress(CellError):
+            ids = cells.id_texts(values)
+            numbers = {(system, qid): row for qid, (row, _) in zip(ids, rows, strict=True)}
+            if len(numbers) == len(rows) and self._rows.keys().isdisjoint(numbers):
+                self._rows |= numbers
+                asked = [(text or "").strip() for text in texts]
+                filled = (*columns["id"], *(columns["question"] if any(asked) else ()))
+                self.columns.used.update(dict.fromkeys(filled))
+                return ids, asked
+        return None
 
     def id_notes(self) -> list[str]:
         """What serves as the id of a question, where the input gives none."""
@@ -123,6 +155,31 @@ class QuestionReader(RecordReader):
             answerable, gold = False, []
         return Question(qid, text, answers=answers, gold=tuple(gold), kind=kind, tags=tags, answerable=answerable)
 
+    def read_alike(self, rows: Sequence[tuple[int, Record]]) -> list[Question] | None:
+        """Many records as questions, where they give nothing but ids, texts, kinds, answers and lists of gold.
+
+        None where one must be read alone: it says more, or says it otherwise than the others.
+        """
+        columns = None if self.by_system else self.single_columns("id", "question", "kind", "answers", "gold")
+        if columns is None or "gold" not in columns:
+            return None
+        lists: list[Any] = [record.get(columns["gold"]) for _, record in rows]
+        if set(map(type, lists)) != {list} or (golds := self.gold.read_alike(list(chain.from_iterable(lists)))) is None:
+            return None
+        try:
+            answers = [_answers(*self.columns.first(record, "answers")) for _, record in rows]
+            kinds = [self.text(record, "kind") for _, record in rows]
+        except CellError:
+            return None
+        if (questions := self.read_questions(rows)) is None:
+            return None
+        self.columns.used[columns["gold"]] = None
+        listed = iter(golds)
+        return [
+            Question(qid, text, answers=said, gold=tuple(islice(listed, len(some))), kind=kind)
+            for qid, text, said, kind, some in zip(*questions, answers, kinds, lists, strict=True)
+        ]
+
     def _answerable(self, record: Record) -> bool:
         value = self.columns.value(record, "answerable")
         if value is not None:
@@ -172,18 +229,23 @@ def read_questions(
     rows: dict[str, int] = {}
     questions: dict[str, Question] = {}
     bare: list[tuple[Record, int]] = []  # neither gold nor answers
-    for row, record in input.records():
-        question = reader.read(record, row)
-        if reader.by_system and question.id in questions:
-            _refuse_other(input, question, questions[question.id], row, rows[question.id])
+    for block in input.record_blocks():
+        alike = reader.read_alike(block)
+        if alike is not None:
+            questions |= {question.id: question for question in alike}
             continue
-        reader.refuse_double(question.id, row)
-        questions[question.id], rows[question.id] = question, row
-        if question.answerable and not reader.states_gold(record):
-            if question.answers or reader.states_answers(record):
-                reader.refuse_misspelled(record, row)
-            else:
-                bare.append((record, row))
+        for row, record in block:
+            question = reader.read(record, row)
+            if reader.by_system and question.id in questions:
+                _refuse_other(input, question, questions[question.id], row, rows[question.id])
+                continue
+            reader.refuse_double(question.id, row)
+            questions[question.id], rows[question.id] = question, row
+            if question.answerable and not reader.states_gold(record):
+                if question.answers or reader.states_answers(record):
+                    reader.refuse_misspelled(record, row)
+                else:
+                    bare.append((record, row))
     if not questions:
         raise input.error("no questions", remedy="Give at least one.")
     if bare:

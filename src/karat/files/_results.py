@@ -4,17 +4,18 @@ from __future__ import annotations
 
 import re
 import threading
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass
 from functools import cached_property
+from itertools import chain
 from typing import Any
 
 from karat.core.errors import InputError
 from karat.core.ranked import trec_key
 from karat.core.run import Run
 from karat.core.types import Answer
-from karat.files._entries import HitTable, hit_table, side_by_side
+from karat.files._entries import HitTable, columns_of, hit_table, side_by_side
 from karat.files._format import names_gold
 from karat.files._questions import RecordReader
 from karat.files._runs import Key, RunBuilder, list_notes, system_names
@@ -68,6 +69,23 @@ class ResultReader(RecordReader):
         self._has_failures = self.columns.has("error", "status")
         self._has_answers = self.columns.has(*_OF_ANSWERS)
         self.shared_passages = self.uneven_texts = self.uneven_scores = self.odd_confidence = 0
+
+    def read_lists(self, rows: Sequence[tuple[int, Record]]) -> tuple[list[str], list[str], list[int], HitTable] | None:
+        """Ids and texts of the questions of many rows, and their hits, one after the other, with the size of each list.
+
+        None where a row must be read alone: it says more, or says it otherwise than the others.
+        """
+        columns = self.single_columns("id", "question", "retrieved")
+        if columns is None or "retrieved" not in columns:
+            return None
+        lists: list[Any] = [record.get(columns["retrieved"]) for _, record in rows]
+        if set(map(type, lists)) != {list} or (hits := columns_of(list(chain.from_iterable(lists)))) is None:
+            return None
+        if (questions := self.read_questions(rows, self.key({}))) is None:
+            return None
+        self.columns.used[columns["retrieved"]] = None
+        sizes = list(map(len, lists))
+        return *questions, sizes, HitTable(sum(sizes), hits)
 
     def notes(self) -> list[str]:
         """What to say of all that was read so far, a sentence each."""
@@ -311,22 +329,30 @@ def read_systems(input: Input) -> tuple[list[Run], list[str]]:
     """The systems of an input with one record a question and system."""
     reader = ResultReader(input)
     builders: dict[Key, RunBuilder] = {}
-    for row, record in input.records():
-        with input.reading(row, reader.columns):
-            key = reader.key(record)
-            qid, text = reader.question_id(record)
-            reader.refuse_double(qid, row, key)
-            result = reader.read(record, qid)
-        builder = builders.setdefault(key, RunBuilder())
-        if text:
-            builder.texts[qid] = text
-        if result.hits is not None:
-            builder.add(qid, result.hits)
-        if result.error is not None:
-            builder.failed[qid] = result.error
-        if result.answer is not None:
-            builder.answers[qid] = result.answer
-        builder.blank += result.blank
+    for rows in input.record_blocks():
+        lists = reader.read_lists(rows)
+        if lists is not None:
+            qids, texts, sizes, hits = lists
+            builder = builders.setdefault(reader.key({}), RunBuilder())
+            builder.add(qids, sizes, hits)
+            builder.texts |= {qid: text for qid, text in zip(qids, texts, strict=True) if text}
+            continue
+        for row, record in rows:
+            with input.reading(row, reader.columns):
+                key = reader.key(record)
+                qid, text = reader.question_id(record)
+                reader.refuse_double(qid, row, key)
+                result = reader.read(record, qid)
+            builder = builders.setdefault(key, RunBuilder())
+            if text:
+                builder.texts[qid] = text
+            if result.hits is not None:
+                builder.add([qid], [result.hits.size], result.hits)
+            if result.error is not None:
+                builder.failed[qid] = result.error
+            if result.answer is not None:
+                builder.answers[qid] = result.answer
+            builder.blank += result.blank
     if not builders:
         raise input.error("no results", remedy="Give at least one row.")
     names = system_names(builders)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterable
+from collections.abc import Collection, Iterable, Sequence
 from contextlib import suppress
 from typing import Any
 
@@ -36,11 +36,11 @@ class RunBuilder:
         self.texts: dict[str, str] = {}
         self.blank = 0  # questions whose list of hits is an empty cell
 
-    def add(self, qid: str, hits: HitTable) -> None:
-        """The hits of one question, best first."""
+    def add(self, qids: Sequence[str], sizes: Sequence[int], hits: HitTable) -> None:
+        """The hits of some questions, one after the other, best first, and how many each has."""
         place = len(self.docs)
-        self.listed.append(qid)
-        self.sizes.append(hits.size)
+        self.listed += qids
+        self.sizes += sizes
         self.docs += hits.ids()
         scores = hits.fields.get("score") or [None] * hits.size
         self.scores += scores

@@ -114,6 +114,13 @@ def plain_text(value: Any) -> str:
     raise CellError(f"{quoted(value)} is no text", "Give text.")
 
 
+def filled_texts(values: Sequence[Any]) -> list[str]:
+    """Many texts, none of them missing."""
+    if set(map(type, values)) == {str} and all(map(str.strip, values)):
+        return list(values)
+    raise CellError("not all are filled texts")
+
+
 def whole_number(value: Any, what: str = "grade") -> int:
     """A whole number; 3.0 is 3."""
     number: float | int = math.nan

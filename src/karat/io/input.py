@@ -6,7 +6,7 @@ import itertools
 import json
 import os
 from collections import Counter
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from functools import cached_property, lru_cache
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal
@@ -34,6 +34,7 @@ FRAMES = frozenset({"parquet", "workbook", "frame"})
 TABLES = FRAMES | {"csv", "tsv"}
 RECORDS = TABLES | {"jsonl", "json list", "json object", "records"}
 _MOST_NAMED = 12  # columns that a note names
+_BLOCK = 256  # records that are read together
 
 
 class Input:
@@ -252,6 +253,20 @@ class Input:
                 value = raw[key]
                 record[name] = None if isinstance(value, float) and value != value else value
             yield row, record
+
+    def record_blocks(self) -> Iterator[list[tuple[int, Record]]]:
+        """The same in blocks; what stands before a row that cannot be read comes before its error."""
+        block: list[tuple[int, Record]] = []
+        try:
+            for numbered in self.records():
+                block.append(numbered)
+                if len(block) == _BLOCK:
+                    yield block
+                    block = []
+        except InputError:
+            yield block
+            raise
+        yield block
 
     def _keys_of(self, keys: tuple[Any, ...]) -> tuple[tuple[str, Any], ...]:
         """The name of each field of a record with these keys, and its key: the mapped one of several, or the first."""

@@ -54,22 +54,12 @@ def is_url(text: str) -> bool:
 
 
 def _parts(path: str) -> tuple[str, ...]:
-    if "/" not in path and "\\" not in path:
-        name = path.strip()
-        return (name,) if name not in ("", ".") else ()
-    return tuple(p.strip() for p in path.replace("\\", "/").split("/") if p.strip() not in ("", "."))
+    parts = [part.strip() for part in path.replace("\\", "/").split("/")]
+    return tuple([part for part in parts if part not in ("", ".")])
 
 
 def _named(values: Iterable[Any]) -> set[str]:
     return {text for v in values if v is not None and (text := str(v).strip())}
-
-
-def _by_name(paths: Iterable[str]) -> dict[tuple[str, ...], list[tuple[str, ...]]]:
-    """The parts of each path, by the name it ends in."""
-    by_name: dict[tuple[str, ...], list[tuple[str, ...]]] = {}
-    for parts in map(_parts, paths):
-        by_name.setdefault(parts[-1:], []).append(parts)
-    return by_name
 
 
 def _depth(ours: list[tuple[str, ...]], theirs: list[tuple[str, ...]]) -> int:
@@ -81,6 +71,19 @@ def _depth(ours: list[tuple[str, ...]], theirs: list[tuple[str, ...]]) -> int:
         if apart and len(above) == len({name for name, _ in above}):
             return depth
     return longest
+
+
+def _depths(ours: list[tuple[str, ...]], theirs: list[tuple[str, ...]]) -> dict[tuple[str, ...], int]:
+    """How many trailing parts are compared of paths that end in a name, for each name that stands in a folder."""
+    foldered = {parts[-1:] for side in (ours, theirs) for parts in side if len(parts) > 1}
+    sides: list[dict[tuple[str, ...], list[tuple[str, ...]]]] = []
+    for side in (ours, theirs):
+        by_name: dict[tuple[str, ...], list[tuple[str, ...]]] = {name: [] for name in foldered}
+        for parts in side:
+            if parts[-1:] in foldered:
+                by_name[parts[-1:]].append(parts)
+        sides.append(by_name)
+    return {name: _depth(sides[0][name], sides[1][name]) for name in foldered}
 
 
 class FileNames:
@@ -97,9 +100,7 @@ class FileNames:
         self.hits: set[str] = set()
         for run in runs:
             self.hits |= _named(set(column(run, "doc") or ()))
-        sides = (_by_name(self.golds), _by_name(self.hits))
-        deep = {base for side in sides for base, paths in side.items() if max(map(len, paths)) > 1}
-        self.depth = {base: _depth(*(side.get(base, []) for side in sides)) for base in deep}
+        self.depth = _depths(list(map(_parts, self.golds)), list(map(_parts, self.hits)))
         self.compared = bool(self.golds and self.hits)
         self._compared: dict[str, str] = {}
 

@@ -108,8 +108,9 @@ def _keys_held(keys: Sequence[tuple[Key, ...]], hits: Ints, question: Ints, unit
 
     A hit without a key is a unit of its own.
     """
-    combinations: defaultdict[tuple[Key, ...], int] = defaultdict(count().__next__)
-    held = np.fromiter(map(combinations.__getitem__, keys), np.int64, len(keys))[hits]
+    objects = np.fromiter(map(id, keys), np.int64, len(keys))  # hits that are alike share one tuple of keys
+    _, first, held = np.unique(objects[hits], return_index=True, return_inverse=True)
+    combinations = [keys[hit] for hit in hits[first].tolist()]
     numbers: defaultdict[Key, int] = defaultdict(count().__next__)
     flat = np.fromiter(map(numbers.__getitem__, chain.from_iterable(combinations)), np.int64)
     sizes = np.fromiter(map(len, combinations), np.int64, len(combinations))
@@ -141,12 +142,12 @@ def _sizes(run: Run) -> Ints | None:
     from karat.core.text.normalise import tokenise
 
     sizes = []
-    for count, text in zip(column_or_none(run, "tokens"), column_or_none(run, "text"), strict=True):
-        if count is None and text is None:
+    for given, text in zip(column_or_none(run, "tokens"), column_or_none(run, "text"), strict=True):
+        if given is None and text is None:
             return None
-        sizes.append(int(count) if count is not None else len(tokenise(text, "words")))
+        sizes.append(int(given) if given is not None else len(tokenise(text, "words")))
         if sizes[-1] < 0:
-            raise InputError(f"a hit has {count} tokens", place=run.source, remedy="Give counts from 0 up, or none.")
+            raise InputError(f"a hit has {given} tokens", place=run.source, remedy="Give counts from 0 up, or none.")
     return np.array(sizes, np.int64)
 
 

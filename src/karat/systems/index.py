@@ -18,9 +18,10 @@ from karat.core.text import main_language
 from karat.core.text.words import plural
 
 if TYPE_CHECKING:
-    from karat.core.docs import Chunks, Doc
+    from karat.core.docs import Chunks
     from karat.core.ranked import Ints
     from karat.core.text import Language
+    from karat.corpus import Docs
     from karat.io.limits import ReadLimits
     from karat.models import EmbedderSettings
     from karat.retrieve import Engine, Progress
@@ -64,11 +65,11 @@ class Index(NotebookView):
         return load_chunks(self._chunk_folders("chunks."), self._orders)
 
     @cached_property
-    def docs(self) -> Sequence[Doc]:
+    def docs(self) -> Docs:
         """The documents the chunks were cut from."""
         from karat.corpus import load_docs
 
-        return load_docs(self._chunk_folders("docs."))
+        return load_docs(self._chunk_folders("docs."), self.chunks)
 
     @cached_property
     def spell(self) -> Spell:

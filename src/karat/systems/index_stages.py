@@ -44,7 +44,7 @@ class ReadAndChunk:
         chunked = chunk_docs(reading.docs, self._chunking, self._progress, names=description.get("names", ()))
         chunks = chunked.chunks
         self._progress("writing documents and chunks", 0, 1)
-        save_docs(reading.docs, folder)
+        save_docs(reading.docs, folder, chunks)
         save_chunks(chunks, folder)
         PieceFacts.of(reading, chunked).save(folder / FACTS)
         self._progress("collecting the words", 0, 1)

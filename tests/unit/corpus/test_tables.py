@@ -7,7 +7,7 @@ import pytest
 
 from karat.core.docs import Chunk, Chunks, Doc, Page, Section
 from karat.core.errors import InputError
-from karat.corpus import chunk_docs, load_chunks, load_docs, save_chunks, save_docs
+from karat.corpus import Chunking, chunk_docs, load_chunks, load_docs, save_chunks, save_docs
 
 ODD = 'lone \ud800, NUL \0, \u2028 \u2029 \x85 \x7f, "quotes" \\ and\nlines\r\n'
 CHUNKS = [
@@ -53,6 +53,28 @@ def test_what_was_saved_is_loaded(folder):
     assert (len(chunks), len(docs)) == (4, 2)
     assert list(docs.ids) == ["a", "b"]
     assert docs.id_at(1) == "b"
+
+
+@pytest.mark.parametrize("chunking", ["tokens:200:40", "whole"])
+def test_a_document_that_is_a_chunk_is_written_once(tmp_path, chunking):
+    docs = [
+        Doc("a", "One.", "T", url="u", meta={"k": "v"}),
+        Doc("b", " blanks around it "),
+        Doc("c", "Part.", part_of="whole"),
+        Doc("d", "word " * 300),
+        Doc("e", "Page.", pages=(Page(1, 0, 5),)),
+    ]
+    chunks = chunk_docs(docs, Chunking.parse(chunking)).chunks
+    save_chunks(chunks, tmp_path)
+    save_docs(docs, tmp_path, chunks)
+    assert list(load_docs(tmp_path)) == docs
+    rows = [json.loads(line) for line in (tmp_path / "docs.jsonl").read_text().splitlines()]
+    assert rows[0] == {"id": "a", "chunk": "a" if chunking == "whole" else "a#0001"}
+    assert rows[2] == {"id": "c", "chunk": "c"}
+    assert ["text" in row for row in rows] == [False, True, False, True, True]
+    (tmp_path / "chunks.jsonl").unlink()
+    with pytest.raises(InputError, match=r"chunks\.jsonl: is missing"):
+        list(load_docs(tmp_path))
 
 
 def test_rows_are_those_of_a_sequence(folder):
