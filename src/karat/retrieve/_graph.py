@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any, Self
 
 import numpy as np
 
-from karat.io.threads import one_thread, threads_for
+from karat.io.threads import one_thread
 from karat.retrieve._engine import Progress
 from karat.retrieve._vectors import EXTRA, damaged
 
@@ -22,7 +22,7 @@ if TYPE_CHECKING:
 
 _FILE = "graph.faiss"
 _BLOCK = 10_000
-_LOOKED_AT = 16
+LOOKED_AT = 16
 """About how many vectors a search of the graph is compared with for each candidate that it keeps."""
 
 
@@ -64,8 +64,7 @@ class Graph:
 
         k = min(depth + EXTRA, len(self.vectors))
         parameters = faiss.SearchParametersHNSW(efSearch=max(ef_search, k))
-        with threads_for(queries.size * max(ef_search, k) * _LOOKED_AT):
-            return np.asarray(self.index.search(queries, k, params=parameters)[1], np.int64)
+        return np.asarray(self.index.search(queries, k, params=parameters)[1], np.int64)
 
     @property
     def index(self) -> Any:

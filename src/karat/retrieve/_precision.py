@@ -12,8 +12,6 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from karat.io.threads import threads_for
-
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
@@ -84,8 +82,7 @@ class StoredVectors:
         """The product of a query with each vector."""
         products = np.empty(len(self), np.float32)
         for start, block in self.blocks():
-            with threads_for(block.size):
-                products[start : start + len(block)] = block @ query
+            products[start : start + len(block)] = block @ query
         return products
 
     def taken(self, places: Ints) -> Iterator[tuple[slice, Vectors, Ints]]:

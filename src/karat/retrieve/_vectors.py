@@ -14,7 +14,6 @@ import numpy as np
 from karat.core.errors import InputError, UsageError
 from karat.core.ranked import Ranked
 from karat.io.arrays import REMEDY, mapped_array
-from karat.io.threads import threads_for
 from karat.retrieve._engine import concatenated, places_in
 from karat.retrieve._precision import PRECISIONS, StoredVectors
 
@@ -159,8 +158,7 @@ def nearest(vectors: StoredVectors, queries: Vectors, k: int) -> tuple[Scores, I
 
     scores, places = np.zeros((len(queries), 0), np.float32), np.zeros((len(queries), 0), np.int64)
     for start, block in vectors.blocks():
-        with threads_for(len(queries) * block.size):
-            found, near = faiss.knn(queries, block, min(k, len(block)), metric=faiss.METRIC_INNER_PRODUCT)
+        found, near = faiss.knn(queries, block, min(k, len(block)), metric=faiss.METRIC_INNER_PRODUCT)
         scores, places = np.hstack((scores, found)), np.hstack((places, near.astype(np.int64) + start))
         if scores.shape[1] > found.shape[1]:
             order = np.argsort(-scores, axis=1, kind="stable")[:, :k]
@@ -180,8 +178,7 @@ def cosines(vectors: StoredVectors, queries: Vectors, places: Ints) -> Scores:
     scores = np.empty(places.shape, np.float32)
     for lines, rows, numbers in vectors.taken(places):
         arrays = (scores[lines], queries[lines], rows, np.ascontiguousarray(numbers))
-        with threads_for(numbers.size * rows.shape[1]):
-            faiss.fvec_inner_products_by_idx(*map(faiss.swig_ptr, arrays), rows.shape[1], *numbers.shape)
+        faiss.fvec_inner_products_by_idx(*map(faiss.swig_ptr, arrays), rows.shape[1], *numbers.shape)
     if not (np.abs(scores[places >= 0]) <= _MOST).all():
         raise InputError("a vector is not of length 1", place="the vectors of the index", remedy=REMEDY)
     return np.where(places >= 0, np.clip(scores, -1, 1), np.float32(-np.inf))

@@ -7,6 +7,7 @@ query without one finds nothing. Every other passage has a cosine, so a search r
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from contextlib import AbstractContextManager
 from functools import cached_property
 from itertools import pairwise
 from pathlib import Path
@@ -17,10 +18,11 @@ import numpy as np
 from karat.core.errors import KaratError, UsageError
 from karat.core.ranked import Ranked
 from karat.io.arrays import mapped_array
+from karat.io.threads import ALONE, threads_for
 from karat.models import EmbedderSettings, Known, embed_all, embedder_named
 from karat.models.hosts import permitted
 from karat.retrieve._engine import Progress, check_depth, check_settings, concatenated, merged
-from karat.retrieve._graph import Graph
+from karat.retrieve._graph import LOOKED_AT, Graph
 from karat.retrieve._precision import PRECISIONS, StoredVectors
 from karat.retrieve._recall import EFFORTS, mean_recall, problems_of, recall_at_precision, sample_queries, settle_effort
 from karat.retrieve._vectors import EmbeddedRows, VectorShard, cosines, damaged, read, read_card, write, write_card
@@ -288,19 +290,26 @@ class DenseEngine:
 
     def _near(self, asked: NDArray[np.float32], depth: int, effort: int | None) -> Ranked:
         """The nearest rows of some queries, the best of each shard merged into those of the shards before."""
-        ranked = self._shards[0].search(asked, depth, effort)
-        for shard in self._shards[1:]:
-            ranked = merged(ranked, shard.search(asked, depth, effort), depth)
+        with self._threads(asked, effort):
+            ranked = self._shards[0].search(asked, depth, effort)
+            for shard in self._shards[1:]:
+                ranked = merged(ranked, shard.search(asked, depth, effort), depth)
         return ranked
+
+    def _threads(self, asked: NDArray[np.float32], effort: int | None = None) -> AbstractContextManager[Any]:
+        """As many threads as pay for a search. FAISS wakes all there are for the smallest one, BLAS does not."""
+        vectors = len(self._shards) * effort * LOOKED_AT if effort else sum(len(one.vectors) for one in self._contents)
+        return threads_for(max(ALONE + 1, asked.size * vectors))
 
     def rank_of(self, query: str, rows: Ints) -> int | None:
         """The rank of the best of these rows in an exact search as deep as there are rows; None where it finds none."""
         asked = self._asked([query]) if any(len(shard.places(rows)) for shard in self._shards) else None
         if asked is None or not asked.any():
             return None
-        hits = (shard.best(asked, rows) for shard in self._shards)
-        cosine, row = max(hit for hit in hits if hit is not None)
-        return sum(shard.above(asked, cosine, row) for shard in self._shards) + 1
+        with self._threads(asked):
+            hits = (shard.best(asked, rows) for shard in self._shards)
+            cosine, row = max(hit for hit in hits if hit is not None)
+            return sum(shard.above(asked, cosine, row) for shard in self._shards) + 1
 
     def explain(self, query: str, row: int) -> list[tuple[str, float]]:
         """The cosine of a query and a row; 0 where either has no vector."""
