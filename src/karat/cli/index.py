@@ -63,6 +63,12 @@ def command(
     follow_links: Annotated[
         bool, typer.Option("--follow-links", help="Follow links that lead out of a folder of documents.")
     ] = False,
+    jobs: Annotated[
+        int | None,
+        typer.Option(
+            "-j", "--jobs", metavar="N", help="Processes that work on a large corpus at a time; one for each processor."
+        ),
+    ] = None,
     as_json: Json = False,
     quiet: Quiet = False,
     verbose: Verbose = False,
@@ -70,8 +76,9 @@ def command(
 ) -> None:
     """Read documents, cut them into chunks and build search engines over them.
 
-    A document that cannot be read is named and counted, and does not stop the rest. Exit codes: 0 done, 2 bad input,
-    5 done but some documents could not be read or an engine could not be built.
+    A document that cannot be read is named and counted, and does not stop the rest. A large corpus is worked on in
+    pieces: built again, or after it was stopped, only pieces that changed or are missing are built. Exit codes: 0
+    done, 2 bad input, 5 done but some documents could not be read or an engine could not be built.
     """
     from karat.models import EmbedderSettings
     from karat.report import objects
@@ -90,7 +97,7 @@ def command(
     made = index(
         sources, output, chunk=chunk, titles=titles, engines=engine or ENGINES_BUILT, embedder=chosen,
         settings=_settings(set_), columns=columns_of(map_), progress=progress, follow_links=follow_links,
-        limits={"memory_mb": max_memory, "seconds": max_seconds, "pages": max_pages, "text_mb": max_text},
+        limits={"memory_mb": max_memory, "seconds": max_seconds, "pages": max_pages, "text_mb": max_text}, jobs=jobs,
     )  # fmt: skip
     progress("", 0, 0)
     if as_json:

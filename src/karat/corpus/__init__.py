@@ -10,14 +10,13 @@ if TYPE_CHECKING:
     from karat.corpus._facts import PieceFacts, pieces_again
     from karat.corpus._file import File, Progress, ReadError
     from karat.corpus._parts import FilePart, ReadFile
-    from karat.corpus._plan import PIECE_BYTES, CorpusPiece, CorpusPlan, plan_corpus
+    from karat.corpus._plan import CorpusPiece, CorpusPlan, plan_corpus
     from karat.corpus._read import CorpusReading, PieceReading, read, read_piece
     from karat.corpus._reader import READERS, Reader
     from karat.corpus.tables import Docs, load_chunks, load_docs, save_chunks, save_docs
 
 __all__ = [
     "CHUNKERS",
-    "PIECE_BYTES",
     "READERS",
     "Chunked",
     "Chunker",
@@ -62,7 +61,6 @@ _HOME = {
     "CorpusPlan": "_plan",
     "CorpusReading": "_read",
     "FilePart": "_parts",
-    "PIECE_BYTES": "_plan",
     "PieceFacts": "_facts",
     "PieceReading": "_read",
     "ReadFile": "_parts",

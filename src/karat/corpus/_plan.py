@@ -1,8 +1,8 @@
-"""Plan: a corpus as pieces of some 64 MB, each read by itself: files in their order, or lines of one large JSONL file.
+"""Plan: a corpus as pieces, each read by itself: files in their order, or lines of one large JSONL file.
 
 Where a piece ends goes by the content there (by a line, or by a file's name and size), within a least and a most size:
 what is inserted, changed or removed moves the ends beside it, and the other pieces stay what they are. The digest of a
-piece is that of all its documents follow from. A corpus that is no larger than the most is one piece.
+piece is that of all its documents follow from. A corpus of up to 64 MB is one piece.
 """
 
 from __future__ import annotations
@@ -31,8 +31,11 @@ from karat.io.fields import DOCUMENT, checked_map
 from karat.io.limits import ReadLimits
 from karat.io.opening import open_regular, range_pieces
 
-PIECE_BYTES = 64 << 20
-"""What a piece holds of the sources, about: its documents, chunks and terms fit some hundred MB of memory."""
+WHOLE_BYTES = 64 << 20
+"""A corpus up to this size is one piece: its documents, chunks and terms fit some hundred MB of memory."""
+PIECE_BYTES, MOST_PIECES = 8 << 20, 256
+"""What a piece of a larger one holds, about: so little that 1% of a million passages are few of its pieces. Of a very
+large one it is 2, 4, 8 ... times as much, since each piece costs a little of every search."""
 
 _NAMED = 5  # sources and notes that the error of an empty corpus names
 _BLOCK = 4 << 20
@@ -134,14 +137,20 @@ def plan_corpus(
     limits: ReadLimits | None = None,
     follow_links: bool = False,
     progress: Progress = no_progress,
-    piece_bytes: int = PIECE_BYTES,
+    piece_bytes: int | None = None,
 ) -> CorpusPlan:
-    """The pieces of a corpus. Its bytes are read once, for digests and ends of lines; nothing is parsed."""
+    """The pieces of a corpus. Its bytes are read once, for digests and ends of lines; nothing is parsed.
+
+    The size of the corpus says how large a piece is, unless `piece_bytes` does.
+    """
     found = found_in(sources, columns, follow_links=follow_links)
     limits = limits or ReadLimits()
     shared = {"columns": dict(found.columns), "limits": asdict(limits)}
     total = len(found.files)
     pieces: list[CorpusPiece] = []
+    stamps = [_stamp(file.path) for file in found.files]
+    if piece_bytes is None:
+        piece_bytes = _piece_bytes(sum(size for size, _ in stamps))
     group = _Group(piece_bytes)
 
     def close() -> None:
@@ -149,9 +158,8 @@ def plan_corpus(
             pieces.append(_piece(group.files, group.digests, shared, group.bytes))
             group.clear()
 
-    for number, plain in enumerate(found.files):
+    for number, (plain, (size, changed)) in enumerate(zip(found.files, stamps, strict=True)):
         progress("planning", number, total)
-        size, changed = _stamp(plain.path)
         plan = replace(plain, size=size, changed=changed)
         if size > _most(piece_bytes) and _is_split(plan, found.columns, limits):
             close()
@@ -201,6 +209,16 @@ def _nothing(sources: Sequence[str | os.PathLike[str]], problems: Sequence[Probl
     notes = [str(problem) for problem in problems if not problem.fatal][:_NAMED]
     seen = " ".join(filter(None, (unread_line(problems), *notes))) or "It holds no files."
     return InputError("no document could be read", place=place, remedy=f"{seen} Readable: {readable()}.")
+
+
+def _piece_bytes(total: int) -> int:
+    """How large the pieces of a corpus of so many bytes are."""
+    if total <= WHOLE_BYTES:
+        return 2 * WHOLE_BYTES  # which ends nowhere
+    size = PIECE_BYTES
+    while size * MOST_PIECES < total:
+        size *= 2
+    return size
 
 
 def _least(piece_bytes: int) -> int:

@@ -8,19 +8,16 @@ input and output; standard error is a file, in which libraries say why they end 
 
 from __future__ import annotations
 
-import json
 import os
 import re
 import signal
-import subprocess
 import sys
-import tempfile
 from collections import deque
 from collections.abc import Mapping
 from contextlib import suppress
 from dataclasses import asdict
 from pathlib import Path
-from typing import IO, Any
+from typing import Any
 
 from karat.core.docs import Doc
 from karat.core.errors import KaratError
@@ -29,35 +26,15 @@ from karat.corpus._json_rows import doc_fields, doc_of
 from karat.corpus._reader import READERS, Reader, content_of, out_of_memory
 from karat.io.decoding import printable
 from karat.io.limits import ReadLimits, raise_limit
+from karat.pool.process import ChildProcess, in_bytes, message, received
 
 try:
     import resource
 except ImportError:  # not a POSIX system: time and memory are not bounded there
     resource = None  # type: ignore[assignment]
 
-_PROGRAM = """
-import json, sys
-sys.path[:] = json.loads(sys.argv[1])
-from karat.corpus._process import serve
-serve()
-"""
-_FEW_THREADS = {"POLARS_MAX_THREADS": "2", "MALLOC_ARENA_MAX": "2"}  # each thread reserves memory that it never uses
 _OUT_OF_MEMORY = re.compile(rb"memory allocation|allocate memory|out of memory|bad_alloc|MemoryError", re.IGNORECASE)
-_ERRORS_READ = 64 << 10  # bytes of standard error that are looked through
 _MOST_PENDING = 2 << 10  # bytes of requests: with one more they fit the smallest pipe, of 4 KB, but for odd paths
-_JSON = json.JSONEncoder(ensure_ascii=False, separators=(",", ":"))
-
-
-def _message(content: Mapping[str, Any]) -> bytes:
-    return _JSON.encode(content).encode("utf-8", "surrogatepass") + b"\n"
-
-
-def _received(stream: IO[bytes]) -> Any:
-    """The next message; EOFError where the other side has ended."""
-    line = stream.readline()
-    if not line.endswith(b"\n"):
-        raise EOFError
-    return json.loads(line.decode("utf-8", "surrogatepass"))
 
 
 class ReaderProcess:
@@ -69,8 +46,7 @@ class ReaderProcess:
     def __init__(self, limits: ReadLimits, columns: Mapping[str, str]) -> None:
         self._settings = {"limits": asdict(limits), "columns": dict(columns)}
         self._pending: deque[tuple[File, bytes]] = deque()  # requests without an answer
-        self._process: subprocess.Popen[bytes] | None = None
-        self._errors: IO[bytes] | None = None
+        self._process: ChildProcess | None = None
         self._peak_at_start = 0
 
     def __enter__(self) -> ReaderProcess:
@@ -82,24 +58,25 @@ class ReaderProcess:
     @property
     def is_busy(self) -> bool:
         """Whether enough requests are on their way: more might fill the pipe while the other side waits to write."""
-        return sum(len(message) for _, message in self._pending) > _MOST_PENDING
+        return sum(len(line) for _, line in self._pending) > _MOST_PENDING
 
     def request(self, file: File, reader: Reader) -> None:
         """Ask for a file; `receive` gives the answers in the order of the requests."""
         request = {"path": str(file.path), "id": file.id, "named": file.named, "reader": reader.name}
-        message = _message(request | {"memory": file.limits.memory(file.size)})
-        self._pending.append((file, message))
+        line = message(request | {"memory": file.limits.memory(file.size)})
+        self._pending.append((file, line))
         if self._process is not None:
-            self._send(message)
+            self._process.send(line)
 
     def receive(self) -> tuple[list[Doc], ReadError | None]:
         """The documents of the first file that was asked for, and why no more of them were read."""
         if self._process is None:
             self._start()
+        assert self._process is not None
         file, _ = self._pending.popleft()
         docs: list[Doc] = []
         try:
-            while "fault" not in (reply := self._receive()):
+            while "fault" not in (reply := self._process.receive()):
                 if "progress" in reply:
                     file.progress(*reply["progress"])
                 else:
@@ -111,79 +88,35 @@ class ReaderProcess:
             self._end()
         return docs, reply["fault"] and ReadError(**reply["fault"])
 
-    def _send(self, messages: bytes) -> None:
-        assert self._process is not None
-        assert self._process.stdin is not None
-        with suppress(BrokenPipeError):  # that it ended is seen where its answer is missing
-            self._process.stdin.write(messages)
-            self._process.stdin.flush()
-
-    def _receive(self) -> Any:
-        assert self._process is not None
-        assert self._process.stdout is not None
-        return _received(self._process.stdout)
-
     def _start(self) -> None:
-        if not sys.executable:
-            raise KaratError("documents are read in a process of their own, and there is no Python to start it with.")
-        path = [os.path.abspath(entry) for entry in sys.path if entry]
-        home = str(Path(__file__).resolve().parents[2])
-        self._errors = tempfile.TemporaryFile()  # noqa: SIM115
-        self._process = subprocess.Popen(
-            [sys.executable, "-P", "-c", _PROGRAM, json.dumps([*path, home])], stdin=subprocess.PIPE,
-            stdout=subprocess.PIPE, stderr=self._errors, env=os.environ | _FEW_THREADS,
-        )  # fmt: skip
-        self._send(_message(self._settings))
+        self._process = ChildProcess(f"{__name__}:serve")
+        self._process.send(message(self._settings))
         try:
-            self._peak_at_start = self._receive()["peak"]
+            self._peak_at_start = self._process.receive()["peak"]
         except EOFError:
-            code, _, errors = self._ended()
-            what = (errors.decode("utf-8", "replace").strip().splitlines() or [f"exit code {code}"])[-1]
+            ended, self._process = self._process.ended(), None
+            what = ended.last_words or ended.how
             raise KaratError(f"the process that reads documents could not be started: {what}") from None
-        self._send(b"".join(message for _, message in self._pending))
+        self._process.send(b"".join(line for _, line in self._pending))
 
     def _why_ended(self, file: File) -> ReadError:
         """What is said of a file that ended the process that read it."""
-        code, peak, errors = self._ended()
-        if code == -getattr(signal, "SIGALRM", 0):
+        assert self._process is not None
+        ended, self._process = self._process.ended(), None
+        if ended.code == -getattr(signal, "SIGALRM", 0):
             reason = f"takes longer than {file.limits.seconds:g} seconds to read."
             return ReadError("limit", reason, raise_limit("max-seconds", "seconds"))
         most = file.limits.memory(file.size)
-        if (peak > most // 2 and peak > self._peak_at_start) or _OUT_OF_MEMORY.search(errors):
+        if (ended.peak > most // 2 and ended.peak > self._peak_at_start) or _OUT_OF_MEMORY.search(ended.errors):
             return out_of_memory(file)
-        try:
-            how = signal.Signals(-code).name
-        except ValueError:
-            how = f"exit code {code}"
         remedy = "Make or download it again, or save it in another format."
         more = f"If it needs more memory than {most >> 20:,} MB: `karat index --max-memory`."
-        return ReadError("failed", f"ended the process that read it ({how}).", f"{remedy} {more}")
-
-    def _ended(self) -> tuple[int, int, bytes]:
-        """The exit code of a process that has ended, the most memory it held (0: not known), and what it said."""
-        assert self._process is not None
-        assert self._errors is not None
-        peak = 0
-        if hasattr(os, "wait4"):
-            _, status, usage = os.wait4(self._process.pid, 0)
-            self._process.returncode = os.waitstatus_to_exitcode(status)
-            peak = _in_bytes(usage.ru_maxrss)
-        code = self._process.wait()
-        self._errors.seek(0)
-        errors = self._errors.read(_ERRORS_READ)
-        self._end()
-        return code, peak, errors
+        return ReadError("failed", f"ended the process that read it ({ended.how}).", f"{remedy} {more}")
 
     def _end(self) -> None:
-        if self._process is None:
-            return
-        process, self._process = self._process, None
-        process.kill()
-        process.wait()
-        for stream in (process.stdin, process.stdout, self._errors):
-            if stream is not None:
-                with suppress(BrokenPipeError):
-                    stream.close()
+        if self._process is not None:
+            self._process.end()
+            self._process = None
 
 
 def serve() -> None:
@@ -193,20 +126,20 @@ def serve() -> None:
     sys.stdin = open(os.devnull)  # noqa: SIM115
 
     def reply(**content: Any) -> None:
-        replies.write(_message(content))
+        replies.write(message(content))
 
     def progress(what: str, done: int, total: int) -> None:
         reply(progress=[what, done, total])
         replies.flush()
 
     with suppress(EOFError, KeyboardInterrupt, BrokenPipeError):
-        settings = _received(requests)
+        settings = received(requests)
         limits = ReadLimits(**settings["limits"])
         _bound("RLIMIT_CORE", 0)
         reply(peak=_counted_memory())
         while True:
             replies.flush()
-            request = _received(requests)
+            request = received(requests)
             path, reader, most = request["path"], READERS.get(request["reader"]), request["memory"]
             file = File(
                 Path(path), request["id"], printable(path), request["named"], settings["columns"], progress, limits
@@ -229,7 +162,7 @@ def serve() -> None:
 
 def _counted_memory() -> int:
     """The most memory that this process, or the one that started it, has held, in bytes; 0 where that is not known."""
-    return 0 if resource is None else _in_bytes(resource.getrusage(resource.RUSAGE_SELF).ru_maxrss)
+    return 0 if resource is None else in_bytes(resource.getrusage(resource.RUSAGE_SELF).ru_maxrss)
 
 
 def _peak_memory() -> int:
@@ -240,11 +173,6 @@ def _peak_memory() -> int:
     except (OSError, StopIteration):
         return _counted_memory()
     return int(peak.split()[1]) << 10
-
-
-def _in_bytes(maxrss: int) -> int:
-    """A peak of memory as the operating system counts it, in bytes."""
-    return maxrss if sys.platform == "darwin" else maxrss << 10
 
 
 def _bound_time(seconds: float) -> None:

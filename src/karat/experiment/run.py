@@ -295,11 +295,12 @@ def indexes_of(spec: Spec, folder: Path, say: Say) -> list[BuiltIndex]:
     sources = [spec.path(text) for text in spec.keys.corpus or ()]
     keys = spec.keys.reading
     reading: dict[str, Any] = {} if keys is None else {"limits": keys.limits, "follow_links": keys.follow_links}
+    jobs = None if spec.keys.pool is None else spec.keys.pool.jobs
     chunks, embedders = {i.chunk for i in spec.indexings}, list(dict.fromkeys(i.embedder for i in spec.indexings))
     for way in spec.indexings:
         made = index_of(
             sources, folder, chunk=way.chunk, embedder=way.embedder, engines=spec.keys.engines, titles=spec.keys.titles,
-            settings=spec.keys.settings, say=say, **reading,
+            settings=spec.keys.settings, say=say, jobs=jobs, **reading,
         )  # fmt: skip
         embedder = way.embedder or made.embedder
         label = embedder.label if embedder is not None else None

@@ -15,8 +15,8 @@ from typing import Any
 from karat.core import errors
 from karat.core.errors import InputError, KaratError, UsageError
 from karat.pool._ledger import Ledger
-from karat.pool._process import ChildProcess, Requests
 from karat.pool._task import Progress, Shard, Stage, Task
+from karat.pool.process import ChildProcess, Requests, message
 
 ATTEMPTS = 2
 """How often a shard is tried whose process dies."""
@@ -184,9 +184,9 @@ class _Worker:
                 raise EOFError
             if self._process is None:
                 self._process = ChildProcess(_SERVE, self._environment)
-                self._process.send(self._request)
+                self._process.send(message(self._request))
             process = self._process
-        process.send(_plain(shard))
+        process.send(message(_plain(shard)))
         while True:
             reply = process.receive()
             if "step" in reply:
@@ -201,9 +201,8 @@ class _Worker:
             if self._process is None:
                 return "stopped"
             process, self._process = self._process, None
-            why = process.why_ended()
-            process.end()
-            return why
+            ended = process.ended()
+            return f"{ended.how}: {ended.last_words}" if ended.last_words else ended.how
 
     def end(self) -> None:
         """End the process, whatever it is at."""

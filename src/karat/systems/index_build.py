@@ -24,7 +24,7 @@ from typing import TYPE_CHECKING, Any
 from karat.core.docs import Problem
 from karat.core.errors import KaratError, UsageError
 from karat.core.text.languages import commonest
-from karat.corpus import CHUNKERS, PIECE_BYTES, READERS, PieceFacts, load_chunks, pieces_again, plan_corpus
+from karat.corpus import CHUNKERS, READERS, PieceFacts, load_chunks, pieces_again, plan_corpus
 from karat.io.checksum import digest
 from karat.io.filetable import fault
 from karat.pool import Shard, Task
@@ -45,6 +45,8 @@ if TYPE_CHECKING:
 
 CHUNKS, ENGINE = "chunks", "engines/{}"
 """The parts of an index that have shards."""
+PIECE_BYTES: int | None = None
+"""What a piece holds, about; None: by the size of the corpus."""
 _BY_CONTENT = ("clash",)  # what a document is missing for that will be so the next time
 _STAGES = "karat.systems.index_stages"
 

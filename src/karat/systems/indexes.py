@@ -34,6 +34,7 @@ def index_of(
     settings: Mapping[str, Mapping[str, Any]] | None = None,
     limits: ReadLimits | None = None,
     follow_links: bool = False,
+    jobs: int | None = None,
     say: Progress = lambda what, done, total: None,
 ) -> Index:
     """The index of documents under these settings; the one that stands in `work` where nothing changed.
@@ -69,7 +70,7 @@ def index_of(
         pass
     made = index(
         list(sources), folder, chunk=chunk, titles=titles, embedder=embedder, engines=engines, settings=settings,
-        limits=limits, follow_links=follow_links, progress=say,
+        limits=limits, follow_links=follow_links, jobs=jobs, progress=say,
     )  # fmt: skip
     write_whole(note, json.dumps(made_from, indent=2, default=str) + "\n")
     return made

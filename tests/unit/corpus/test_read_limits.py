@@ -14,9 +14,10 @@ from docx import Document
 from fpdf import FPDF
 
 from karat.core.errors import KaratError
-from karat.corpus import READERS, File, _process, read
+from karat.corpus import READERS, File, read
 from karat.corpus._reader import content_of
 from karat.io.limits import ReadLimits
+from karat.pool import process
 
 CATALOG, PAGES = b"<</Type/Catalog/Pages 2 0 R>>", b"<</Type/Pages/Kids[3 0 R]/Count 1>>"
 PAGE = b"<</Type/Page/Parent 2 0 R/MediaBox[0 0 9 9]/Contents 4 0 R/Resources<</XObject<</F 5 0 R>>>>>>"
@@ -226,7 +227,7 @@ def test_a_file_that_takes_memory_little_by_little_and_catches_what_is_raised(tr
 
 
 def test_a_process_that_cannot_start_is_an_error_that_says_why(folder, monkeypatch):
-    monkeypatch.setattr(_process, "_PROGRAM", "raise SystemExit('no such thing')")
+    monkeypatch.setattr(process, "_PROGRAM", "raise SystemExit('no such thing')")
     with pytest.raises(KaratError, match="the process that reads documents could not be started: no such thing"):
         read(folder)
 

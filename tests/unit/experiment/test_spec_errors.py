@@ -21,7 +21,7 @@ def told(text):
     ("more", "said"),
     [
         ("systms: [rrf]", "karat.yaml line 3, systms: unknown key. Did you mean systems?"),
-        ("systems: [rrf]\nzzz: 1", "line 4, zzz: unknown key. Known here: name, corpus, reading, index, testset,"),
+        ("systems: [rrf]\nzzz: 1", "line 4, zzz: unknown key. Known here: name, corpus, reading, pool, index, "),
         ("systems:\n  - rrf\n  - engine: hybrid\n    alpah: 0.3", "line 6, systems[1].alpah: unknown key. Did you mea"),
         ("systems: [{preset: rrf, nam: x}]", "systems[0].nam: unknown key. Did you mean name?"),
         ("sweep: {alfa: 0:1:0.1}", "line 3, sweep.alfa: unknown key. Did you mean alpha?"),

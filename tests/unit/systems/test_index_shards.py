@@ -4,6 +4,7 @@ import shutil
 import signal
 import subprocess
 import sys
+from pathlib import Path
 
 import numpy as np
 import pytest
@@ -305,3 +306,24 @@ def test_an_index_names_no_shard_outside_its_folder(tmp_path, corpus):
     (tmp_path / "i" / "index.json").write_text(json.dumps(sealed(head)))
     with pytest.raises(InputError, match="names shards that cannot be"):
         Index.open(tmp_path / "i")
+
+
+def test_an_index_of_version_1_opens_and_its_embeddings_are_used_again(tmp_path, monkeypatch):
+    shutil.copytree(Path(__file__).parents[2] / "data" / "version-1.index", tmp_path / "i")
+    index = Index.open(tmp_path / "i", verify=True)
+    assert index.about["version"] == 1
+    assert [doc.id for doc in index.docs] == ["fuel.md", "watch.md"]
+    for engine in ("bm25", "dense"):
+        row = index.engine(engine).search(["how much fuel holds a tank"], 1).rows[0]
+        assert index.chunks[row].doc == "fuel.md"
+    assert index.spell.nearest("tenk") == ("tank", 1)
+    (tmp_path / "docs").mkdir()
+    for doc in index.docs:
+        (tmp_path / "docs" / doc.id).write_text(f"# {doc.title}\n\n{doc.text.partition(chr(10))[2].strip()}\n")
+    embedded = []
+    kind = type(index.engine("dense").embedder)
+    original = kind.embed
+    monkeypatch.setattr(kind, "embed", lambda self, texts, role: embedded.extend(texts) or original(self, texts, role))
+    again = karat.index(tmp_path / "docs", tmp_path / "i")
+    assert (again.about["version"], list(again.chunks), embedded) == (2, list(index.chunks), [])
+    assert list((tmp_path / "i").glob("f85013e8c371")) == []

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 from karat.core.errors import InputError, did_you_mean
 from karat.experiment.spec._answers import AnswerKeys, ModelKeys
-from karat.experiment.spec._model import ReadingKeys, SpecKeys, SweepKeys
+from karat.experiment.spec._model import PoolKeys, ReadingKeys, SpecKeys, SweepKeys
 from karat.experiment.spec._systems import KINDS, BudgetKeys, HttpKeys
 from karat.experiment.spec._values import EmbedderKeys, KeysModel, MisfitError, Mistake
 from karat.experiment.spec._yaml import Loaded, Place
@@ -34,8 +34,8 @@ _LIMITS = {
     "less_than_equal": "at most {le}",
 }
 _KEYS_OF: dict[str, type[KeysModel]] = {
-    "reading": ReadingKeys, "embedder": EmbedderKeys, "sweep": SweepKeys, "answer": AnswerKeys, "model": ModelKeys,
-    "judge_model": ModelKeys, "budgets": BudgetKeys, "http": HttpKeys,
+    "reading": ReadingKeys, "pool": PoolKeys, "embedder": EmbedderKeys, "sweep": SweepKeys, "answer": AnswerKeys,
+    "model": ModelKeys, "judge_model": ModelKeys, "budgets": BudgetKeys, "http": HttpKeys,
     **{f"<{kind}>": keys for kind, keys in KINDS.items()},
 }  # fmt: skip
 

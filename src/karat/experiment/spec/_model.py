@@ -20,6 +20,7 @@ from karat.experiment.spec._values import (
     Embedders,
     Engines,
     Filter,
+    Jobs,
     KeysModel,
     Measures,
     Mistake,
@@ -128,6 +129,12 @@ class ReadingKeys(KeysModel):
         return ReadLimits(memory_mb=self.memory_mb, seconds=self.seconds, pages=self.pages, text_mb=self.text_mb)
 
 
+class PoolKeys(KeysModel):
+    """How the work on a large corpus is divided; what comes of it is the same."""
+
+    jobs: Jobs | None = Field(None, description="Processes at a time; as many as there are processors by default.")
+
+
 def _matcher(text: str) -> None:
     if text != "auto":
         MATCHERS.get(text.partition(":")[0])
@@ -149,6 +156,7 @@ class SpecKeys(KeysModel):
     reading: ReadingKeys | None = Field(
         None, description="What reading one document of the corpus may take, and whether links are followed."
     )
+    pool: PoolKeys | None = Field(None, description="How the work on a large corpus is divided.")
     index: Text | None = Field(None, description="An index that stands already, in place of corpus.")
     testset: Text = Field(description="Questions with gold, in any format that karat score reads.")
     map: dict[Text, Text] | None = Field(

@@ -16,6 +16,7 @@ import tempfile
 import threading
 from collections.abc import Mapping
 from contextlib import suppress
+from dataclasses import dataclass
 from pathlib import Path
 from typing import IO, Any
 
@@ -33,6 +34,28 @@ _ERRORS_READ = 64 << 10  # bytes of standard error that are looked through
 _JSON = json.JSONEncoder(ensure_ascii=False, separators=(",", ":"))
 
 
+@dataclass(frozen=True)
+class Ended:
+    """How a process ended: its exit code, the most memory it held (0: not known), and what it said of errors."""
+
+    code: int
+    peak: int
+    errors: bytes
+
+    @property
+    def how(self) -> str:
+        """The signal that ended it, or its exit code."""
+        try:
+            return signal.Signals(-self.code).name
+        except ValueError:
+            return f"exit code {self.code}"
+
+    @property
+    def last_words(self) -> str:
+        """The last line that it said."""
+        return (self.errors.decode("utf-8", "replace").strip().splitlines() or [""])[-1]
+
+
 class ChildProcess:
     """Runs a function of karat's (`karat.room.module:function`), which answers on standard output."""
 
@@ -47,11 +70,11 @@ class ChildProcess:
             stdout=subprocess.PIPE, stderr=self._errors, env={**os.environ, **_FEW_THREADS, **(environment or {})},
         )  # fmt: skip
 
-    def send(self, content: Mapping[str, Any]) -> None:
-        """Write a message; that the process has ended is seen where its answer is missing."""
+    def send(self, messages: bytes) -> None:
+        """Write messages; that the process has ended is seen where an answer is missing."""
         assert self._process.stdin is not None
         with suppress(BrokenPipeError):
-            self._process.stdin.write(message(content))
+            self._process.stdin.write(messages)
             self._process.stdin.flush()
 
     def receive(self) -> Any:
@@ -59,16 +82,18 @@ class ChildProcess:
         assert self._process.stdout is not None
         return received(self._process.stdout)
 
-    def why_ended(self) -> str:
-        """How a process ended that gives no more answers, and the last that it said."""
+    def ended(self) -> Ended:
+        """How a process ended that gives no more answers."""
+        peak = 0
+        if hasattr(os, "wait4"):
+            _, status, usage = os.wait4(self._process.pid, 0)
+            self._process.returncode = os.waitstatus_to_exitcode(status)
+            peak = in_bytes(usage.ru_maxrss)
         code = self._process.wait()
         self._errors.seek(0)
-        lines = self._errors.read(_ERRORS_READ).decode("utf-8", "replace").strip().splitlines()
-        try:
-            how = signal.Signals(-code).name
-        except ValueError:
-            how = f"exit code {code}"
-        return f"{how}: {lines[-1]}" if lines else how
+        errors = self._errors.read(_ERRORS_READ)
+        self.end()
+        return Ended(code, peak, errors)
 
     def end(self) -> None:
         """End it, whatever it is at."""
@@ -112,6 +137,11 @@ class Requests:
         """Answer."""
         self._replies.write(message(content))
         self._replies.flush()
+
+
+def in_bytes(maxrss: int) -> int:
+    """A peak of memory as the operating system counts it, in bytes."""
+    return maxrss if sys.platform == "darwin" else maxrss << 10
 
 
 def message(content: Mapping[str, Any]) -> bytes:
