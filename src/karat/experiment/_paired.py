@@ -17,7 +17,7 @@ from karat.stats.arrays import TIE, finite
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
-    from karat.stats.compare import PairFigures, Test
+    from karat.stats.compare import PairFigures
     from karat.stats.corrections import Correction
 
     Floats = NDArray[np.float64]
@@ -58,7 +58,7 @@ def pair_result(
     values: Floats,
     names: Sequence[str],
     measure: ComparedMeasure,
-    decided: tuple[Test, float],
+    decided: tuple[float, float],  # p of the test that decides, and the same adjusted
     noise: Mapping[tuple[str, str], JudgeNoise],
 ) -> ComparedPair:
     from karat.stats.power import detectable
@@ -75,7 +75,7 @@ def pair_result(
     return ComparedPair(
         measure=measure.name, a=names[a], b=names[b], n=n, mean_a=mean_a, mean_b=mean_b,
         difference=finite(figures.difference[m, i]), low=finite(figures.low[m, i]), high=finite(figures.high[m, i]),
-        p=float(figures.p(decided[0])[m, i]), adjusted=decided[1], permutation=float(figures.permutation[m, i]),
+        p=decided[0], adjusted=decided[1], permutation=float(figures.permutation[m, i]),
         wilcoxon=float(figures.wilcoxon[m, i]), t=finite(figures.t[m, i]), mcnemar=finite(figures.mcnemar[m, i]),
         tukey=finite(figures.tukey[m, i]), d=finite(figures.d[m, i]), biserial=finite(figures.biserial[m, i]),
         wins=wins, ties=n - wins - losses, losses=losses, spread=spread, detectable=least,

@@ -114,13 +114,13 @@ def compare(
     less = [measure.direction == "lower" for measure in chosen]
     figures = compare_systems(values, pairs, lower=less, draws=many, seed=seed)
     noise = judge_noise(systems, chosen)
-    adjusted = figures.adjusted(decides, correction)
+    p, adjusted = figures.p(decides), figures.adjusted(decides, correction)
     texts = {q: text for source in found for q, text in source.texts.items()}
     results = []
     for m, measure in enumerate(chosen):
         for i, pair in enumerate(pairs):
             result = pair_result(
-                figures, m, i, pair, values[m], names, measure, (decides, float(adjusted[m, i])), noise
+                figures, m, i, pair, values[m], names, measure, (float(p[m, i]), float(adjusted[m, i])), noise
             )
             results.append(with_flips(result, values[m], pair, questions, texts, measure, flips))
     sliced, slice_tests = slice_differences(
