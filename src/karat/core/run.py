@@ -165,9 +165,8 @@ class Run(NotebookView):
     @property
     def common_length(self) -> int | None:
         """The length at which every list of hits ends, empty ones aside; None where they differ or there is none."""
-        sizes = np.unique(np.diff(self.offsets))
-        lengths = sizes[sizes > 0].tolist()
-        return lengths[0] if len(lengths) == 1 else None
+        lengths = set(np.diff(self.offsets).tolist()) - {0}
+        return lengths.pop() if len(lengths) == 1 else None
 
     @property
     def has_answers(self) -> bool:

@@ -305,6 +305,8 @@ def _usage(runs: Sequence[Run]) -> Iterator[Usage]:
 
 def _refusals(answers: Mapping[str, Sequence[tuple[str, bool]]]) -> dict[str, Refusals]:
     """How each system declines, where any question is unanswerable or any answer declines; failed rows are left out."""
+    if not answers:  # the patterns of refusals take long to compile
+        return {}
     from karat.core.text.refusals import declines
     from karat.stats.summary import refusals
 

@@ -6,7 +6,7 @@ from pathlib import Path
 
 from karat.core.types import TestSet
 from karat.files._format import Fit, Format, Kind
-from karat.files._questions import joined_judgements
+from karat.files._judgements import joined_judgements
 from karat.files._write import lost_of, write_lines, written
 from karat.io.formulas import guarded_cell
 from karat.io.input import Input

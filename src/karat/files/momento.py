@@ -6,7 +6,8 @@ from pathlib import Path
 
 from karat.core.types import TestSet
 from karat.files._format import Fit, Format, Kind
-from karat.files._questions import gold_notes, joined_judgements
+from karat.files._judgements import joined_judgements
+from karat.files._questions import gold_notes
 from karat.io.input import Input
 
 _ENDINGS = ("parquet", "jsonl", "csv", "tsv", "json")

@@ -14,7 +14,7 @@ import numpy as np
 from karat.core.errors import InputError
 from karat.core.run import Run
 from karat.files._format import Fit, Format, Kind, names_gold
-from karat.files._questions import read_judgement_rows
+from karat.files._judgements import read_judgement_rows
 from karat.files._runs import run_of_frames, small_run
 from karat.io import cells
 from karat.io.cells import CellError, quoted

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 from karat.core.text.words import plural
 from karat.core.types import TestSet
 from karat.files._format import Fit, Format, Kind
-from karat.files._questions import Judgements, read_judgements
+from karat.files._judgements import Judgements, read_judgements
 from karat.files._write import PlainIds, lost_of, written
 from karat.io import cells
 from karat.io.cells import Record

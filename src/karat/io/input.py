@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import itertools
-import json
 import os
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
@@ -174,7 +173,7 @@ class Input:
             return "json object"
         if second is None:
             return "json object" if not isinstance(self.document, dict) or _is_document(self.document) else "jsonl"
-        return "jsonl" if second.lstrip().startswith("{") or _is_object(first) else "json object"
+        return "jsonl" if second.lstrip().startswith("{") or _records.is_object(first) else "json object"
 
     def _try_document(self, source: Source) -> Any:
         try:
@@ -364,13 +363,6 @@ class _Reading:
         if isinstance(error, CellError):
             field = None if self.columns is None else self.columns.at
             raise self.input.error(error.problem, row=self.row, field=field, remedy=error.remedy) from None
-
-
-def _is_object(line: str) -> bool:
-    try:
-        return isinstance(json.loads(line), dict)
-    except (ValueError, RecursionError):
-        return False
 
 
 def _is_document(document: Record) -> bool:

@@ -69,6 +69,14 @@ def _once(pairs: list[tuple[str, Any]]) -> Record:
 _STRICT = json.JSONDecoder(object_pairs_hook=_once)
 
 
+def is_object(line: str) -> bool:
+    """Whether a line is a JSON object."""
+    try:
+        return isinstance(json.loads(line), dict)
+    except (ValueError, RecursionError):
+        return False
+
+
 def json_lines(lines: Iterable[tuple[int, str]], refuse: Refuse) -> NumberedRecords:
     """An object a line; blank lines are passed over."""
     for row, line in lines:

@@ -53,7 +53,7 @@ def mean_intervals(
         share = np.clip((mean[chosen] - start[chosen]) / reach, 0.0, 1.0)
         low[chosen], high[chosen] = (start[chosen] + reach * one for one in wilson(share, n[chosen], level))
     rest = (n > 1) & varied & ~by_wilson
-    for many in np.unique(n[rest]).tolist():
+    for many in sorted(set(n[rest].tolist())):
         chosen = np.flatnonzero(rest & (n == many))
         low[chosen], high[chosen] = abc_intervals(values[chosen, :many], level=level)
     limits = np.where(inside, start, -np.inf), np.where(inside, end, np.inf)
