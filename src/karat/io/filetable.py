@@ -55,7 +55,7 @@ def fault(
 
 
 def part_fault(folder: Path, table: FileTable, beginning: str = "", *, small: bool = False) -> str | None:
-    """What is wrong with the large files of a folder, also `small` ones if asked, whose names begin so, by checksums."""
+    """What is wrong with the files of a folder whose names begin so, by the checksums of the large or of all."""
     for name, expected in table.items():
         is_meant = name.startswith(beginning) and (small or expected["bytes"] > SMALL)
         if is_meant and not _is_sound(folder / name, expected):
