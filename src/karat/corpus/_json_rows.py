@@ -129,11 +129,11 @@ def _maybe(row: Mapping[str, Any], field: str, kind: type) -> Any:
 
 
 def _list(row: Mapping[str, Any], field: str, kind: type) -> tuple[Any, ...]:
-    return tuple(_as(value, kind, field) for value in _as(row.get(field, []), list, field))
+    return tuple([_as(value, kind, field) for value in _as(row[field], list, field)]) if field in row else ()
 
 
 def _meta(row: Mapping[str, Any]) -> dict[str, str]:
-    meta = _as(row.get("meta", {}), dict, "meta")
+    meta = _as(row["meta"], dict, "meta") if "meta" in row else {}
     return {name: _as(value, str, f"meta.{name}") for name, value in meta.items()}
 
 

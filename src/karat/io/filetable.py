@@ -32,10 +32,12 @@ def is_file_table(table: Any) -> bool:
     )
 
 
-def fault(folder: Path, table: FileTable, *, large: bool = False, fully: bool = False) -> str | None:
+def fault(
+    folder: Path, table: FileTable, *, small: bool = True, large: bool = False, fully: bool = False
+) -> str | None:
     """What is wrong with the files of a folder, if anything is. None of them may lead out of it.
 
-    Sizes are compared always, and checksums of small files; `large` compares those of all, `fully` by sha256.
+    Sizes are compared always, checksums of `small` and `large` files unless not asked for; `fully` all, by sha256.
     """
     for path in (folder, *folder.rglob("*")):
         if path.is_symlink():
@@ -46,15 +48,17 @@ def fault(folder: Path, table: FileTable, *, large: bool = False, fully: bool = 
             return f"{name} is missing"
         if sizes[name] != expected["bytes"]:
             return f"{name} has {sizes[name]:,} bytes instead of {expected['bytes']:,}"
-        if (fully or large or sizes[name] <= SMALL) and not _is_sound(folder / name, expected, fully=fully):
+        is_meant = small if sizes[name] <= SMALL else large
+        if (fully or is_meant) and not _is_sound(folder / name, expected, fully=fully):
             return CHANGED.format(name)
     return None
 
 
-def large_fault(folder: Path, table: FileTable, beginning: str = "") -> str | None:
-    """What is wrong with the large files of a folder whose names begin so, by their checksums."""
+def part_fault(folder: Path, table: FileTable, beginning: str = "", *, small: bool = False) -> str | None:
+    """What is wrong with the files of a folder whose names begin so, by the checksums of the large or of all."""
     for name, expected in table.items():
-        if name.startswith(beginning) and expected["bytes"] > SMALL and not _is_sound(folder / name, expected):
+        is_meant = name.startswith(beginning) and (small or expected["bytes"] > SMALL)
+        if is_meant and not _is_sound(folder / name, expected):
             return CHANGED.format(name)
     return None
 

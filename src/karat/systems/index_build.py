@@ -36,6 +36,7 @@ from karat.systems.index_stages import FACTS, SearchedTexts, known_of, summed_la
 from karat.systems.row_order import load_orders, write_order
 
 if TYPE_CHECKING:
+    from karat.core.docs import Chunks
     from karat.core.text import Language
     from karat.corpus import Chunking, CorpusPiece, CorpusPlan
     from karat.io.limits import ReadLimits
@@ -104,23 +105,12 @@ def build(settings: IndexSettings, draft: IndexDraft, earlier: Index | None, poo
         return
     progress("ordering the chunks", 0, 1)
     write_order(folders, draft.folder)
-    _write_words([folder / WORDS for folder in folders], draft.folder / WORDS)
+    Spell.merged(folder / WORDS for folder in folders).save(draft.folder / WORDS)
     chunks = load_chunks(folders, load_orders(draft.folder, [one.shard.rows for one in shards]))
-    engines.join(SearchedTexts(chunks, settings.titles))
+    engines.join(chunks)
     draft.about["settings"]["engines"] = engines.settings
     notes = [*facts.notes.problems, *facts.boilerplate_problems(chunks), *engines.problems]
     draft.about["problems"] = [*problems, *map(asdict, notes)]
-
-
-def _write_words(shards: Sequence[Path], path: Path) -> None:
-    """The words of all shards with how often they stand there."""
-    if len(shards) == 1:
-        shutil.copyfile(shards[0], path)
-    else:
-        counts = Counter[str]()
-        for shard in shards:
-            counts.update(Spell.load(shard).counts)
-        Spell(counts).save(path)
 
 
 @dataclass(frozen=True)
@@ -161,10 +151,11 @@ class _Reading:
     def shards(self, plan: CorpusPlan) -> list[_ChunkShard]:
         """The shards of all pieces. One that has to know something of the others is done again, with that said."""
         shards = self._done(plan.pieces)
-        moved = {number: piece for number, piece in self._again(shards).items() if "row" in piece.description}
-        rows = {number: shards[number].piece.again(row=piece.description["row"]) for number, piece in moved.items()}
-        shards = self._replaced(shards, rows)
-        return self._replaced(shards, self._again(shards))
+        again = self._again(shards)
+        if moved := [number for number, piece in again.items() if "row" in piece.description]:
+            shards = self._replaced(shards, {n: plan.pieces[n].again(row=plan.pieces[n].row) for n in moved})
+            again = self._again(shards)  # by the ids that they have now
+        return self._replaced(shards, again)
 
     def _again(self, shards: Sequence[_ChunkShard]) -> dict[int, CorpusPiece]:
         if len(shards) < 2:
@@ -265,17 +256,17 @@ class _Engines:
             and fault(index.folder, index.about["files"], large=True) is None
         )
 
-    def join(self, texts: SearchedTexts) -> None:
+    def join(self, chunks: Chunks) -> None:
         """Join the shards of each engine; one that has none is built over all texts."""
         for name in [name for name in self._wanted if name not in self._failed]:
             folder = self._draft.folder / "engines" / name
             folder.mkdir(parents=True)
             with self._excused(name):
-                facts = self._joined(name, folder) if name in self.completed else self._whole(name, texts, folder)
+                facts = self._joined(name, folder) if name in self.completed else self._whole(name, chunks, folder)
                 self.settings[name] = facts["settings"]
                 self.problems += facts.get("problems", ())
                 if lost := facts.get("without_vector", 0):
-                    self._note_lost(name, lost, len(texts))
+                    self._note_lost(name, lost, len(chunks))
         if not self.settings:
             raise KaratError(" ".join(problem.reason for problem in self.problems))
 
@@ -285,8 +276,8 @@ class _Engines:
         facts: dict[str, Any] = kind.join(shards, self.completed[name], folder, self._progress)
         return facts
 
-    def _whole(self, name: str, texts: SearchedTexts, folder: Path) -> dict[str, Any]:
-        kind = ENGINES.get(name)
+    def _whole(self, name: str, chunks: Chunks, folder: Path) -> dict[str, Any]:
+        kind, texts = ENGINES.get(name), SearchedTexts(chunks, self._titles)
         self._progress(f"building {name}", 0, 1)
         more = {"known": known_of(self._known(name), name), "journal": self._draft.journal()}
         taken = inspect.signature(kind.build).parameters

@@ -22,7 +22,7 @@ from typing import Any
 
 from karat.core.errors import InputError, UsageError
 from karat.io.checksum import DamagedError, digest, sealed, unsealed
-from karat.io.filetable import CHANGED, FileTable, fault, file_table, is_file_table, large_fault
+from karat.io.filetable import CHANGED, FileTable, fault, file_table, is_file_table, part_fault
 from karat.io.lock import LOCK, locked
 from karat.io.writing import NO_ROOM, PART, unwritable, write_whole
 from karat.pool import Ledger, Shard, is_shard_name, shard_card
@@ -165,8 +165,8 @@ def is_index(path: str | os.PathLike[str]) -> bool:
 def opened(path: Path, *, verify: bool = False) -> tuple[dict[str, Any], Path]:
     """What `index.json` says, and the folder of the generation that counts.
 
-    Sizes of all files and checksums of the small ones are compared always, all checksums with `verify`; of larger files
-    `check_part` and `shard_folders` compare them when they are needed.
+    Sizes of all files are compared always, and checksums of the small ones of the generation; all checksums with
+    `verify`. Those of its large files, and of shards, `check_part` and `shards_of` compare when they are needed.
     """
     while True:
         head = _head(path)
@@ -190,33 +190,29 @@ def _shard_fault(path: Path, head: Mapping[str, Any], *, verify: bool) -> str | 
         card = shard_card(folder)
         if card is None or digest(card) != one["digest"]:
             return CHANGED.format(f"{SHARDS}/{one['name']}") if folder.exists() else f"{folder.name} is missing"
-        if what := fault(folder, card["files"], fully=verify):
+        if what := fault(folder, card["files"], small=False, fully=verify):
             return f"{SHARDS}/{one['name']}/{what}"
     return None
 
 
 def check_part(path: Path, head: Mapping[str, Any], folder: Path, beginning: str) -> None:
     """Compare the larger files of a part of an index, by how their names begin, with their checksums."""
-    _check_large(path, folder, head["files"], beginning)
+    if what := part_fault(folder, head["files"], beginning):
+        raise damaged(path, what)
 
 
 def shards_of(path: Path, head: Mapping[str, Any], part: str, beginning: str = "", *, check: bool) -> list[Shard]:
-    """The shards of a part of an index; with `check` their larger files, of such names, are compared with checksums."""
+    """The shards of a part of an index; with `check` their files of such names are compared with their checksums."""
     shards = []
     for one in head["shards"].get(part, ()):
         folder = path / SHARDS / one["name"]
         card = shard_card(folder)
         if card is None:
             raise damaged(path, f"{SHARDS}/{one['name']} is missing")
-        if check:
-            _check_large(path, folder, card["files"], beginning)
+        if check and (what := part_fault(folder, card["files"], beginning, small=True)):
+            raise damaged(path, f"{SHARDS}/{one['name']}/{what}")
         shards.append(Shard(path=folder, rows=card["rows"], digest=one["digest"]))
     return shards
-
-
-def _check_large(path: Path, folder: Path, files: FileTable, beginning: str) -> None:
-    if what := large_fault(folder, files, beginning):
-        raise damaged(path, what)
 
 
 def _head(path: Path) -> dict[str, Any]:

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from karat.core.registry import entry_points
+from karat.corpus import Docs
 from karat.diagnose.ceilings import ceilings
 from karat.results.testset_check import GoldCoverage, TestSetCheck
 from karat.testset.attained import attained, detectable_by, kind_rows, language_rows
@@ -64,7 +65,14 @@ def check_testset(
 
 
 def _files(chunks: Chunks, docs: Sequence[Doc] | None) -> int:
-    return len({doc.part_of or doc.id for doc in docs} if docs is not None else {chunk.doc for chunk in chunks})
+    """How many documents there are, those without a chunk included, which alone are read."""
+    names = set(chunks.column("doc"))
+    if docs is not None:
+        known = names | set(chunks.ids)
+        ids = docs.ids if isinstance(docs, Docs) else (doc.id for doc in docs)
+        without_chunk = [docs[row] for row, id_ in enumerate(ids) if id_ not in known]
+        names |= {doc.part_of or doc.id for doc in without_chunk}
+    return len(names)
 
 
 def _reach(resolution: Resolution) -> GoldCoverage:

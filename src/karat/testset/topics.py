@@ -31,8 +31,8 @@ def coverage_of(context: CheckContext) -> TopicCoverage:
     """How the questions with gold in the corpus lie over it, by document and by topic."""
     touched = _touched(context)
     asked = sum(1 for rows in touched if rows)
-    chunks_of = Counter(chunk.doc for chunk in context.chunks)
-    questions_of = Counter(doc for rows in touched for doc in {context.chunks[row].doc for row in rows})
+    chunks_of = Counter(context.doc_of)
+    questions_of = Counter(doc for rows in touched for doc in {context.doc_of[row] for row in rows})
     docs = tuple(
         sorted(
             (DocRow(doc, count, questions_of[doc]) for doc, count in chunks_of.items()),
@@ -139,7 +139,7 @@ def _topic_rows(context: CheckContext, topic: Ints, touched: list[set[int]]) -> 
             TopicRow(
                 words=_name(context, members),
                 chunks=len(members),
-                docs=len({context.chunks[row].doc for row in members.tolist()}),
+                docs=len({context.doc_of[row] for row in members.tolist()}),
                 questions=asked[place],
                 expected=expected,
                 thin=expected > 0 and is_thin(asked[place], expected),
@@ -163,7 +163,7 @@ def _name(context: CheckContext, members: Ints) -> tuple[str, ...]:
     written: dict[str, Counter[str]] = {stem: Counter() for stem in best}
     for row in members[:_READ].tolist():
         language = context.language_of(row)
-        for word in words_of(f"{context.chunks[row].title or ''} {context.chunks.texts[row]}"):
+        for word in words_of(f"{context.title_of[row] or ''} {context.chunks.texts[row]}"):
             if word in stop_words(language, "words"):
                 continue
             stems = content_of(word, language)

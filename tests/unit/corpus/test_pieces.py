@@ -12,6 +12,7 @@ from karat.core.errors import InputError, KaratError, UsageError
 from karat.corpus import (
     Chunking,
     PieceFacts,
+    PieceReading,
     chunk_docs,
     load_chunks,
     load_docs,
@@ -86,6 +87,9 @@ def check_same(sources, tmp_path, chunking="tokens:200:40", **settings):
     assert [stored.row_of[id_] for id_ in stored.ids] == list(range(len(stored)))
     assert "nobody" not in stored.row_of
     assert facts.notes.problems == chunked.notes.problems
+    at_once = PieceFacts.of(PieceReading(whole.docs, ()), chunked)
+    boilerplate = list(at_once.boilerplate_problems(chunked.chunks))
+    assert list(facts.boilerplate_problems(stored)) == boilerplate
     counts = (len(whole.docs), len(chunked.chunks), sum(chunk.tokens for chunk in chunked.chunks))
     assert (facts.docs, facts.chunks, facts.tokens) == counts
     return plan, whole
@@ -201,6 +205,23 @@ def test_a_chunk_is_not_called_what_a_document_of_another_piece_is_called(tmp_pa
     named = [json.dumps({"id": id_, "text": "x y z"}) for id_ in ("lamp#0001", "lamp#00001", "p00003#0001")]
     lamp = json.dumps({"id": "lamp", "text": "One two three."})
     path = written(tmp_path / "docs.jsonl", [*filler, lamp, *[record(n) for n in range(200, 400)], *named])
+    check_same(path, tmp_path)
+
+
+def test_boilerplate_is_counted_for_documents_that_stand_in_several_pieces(tmp_path):
+    contents = "\n".join(f"{n} Chapter on oil .... {n}" for n in range(1, 7))
+    links = "\n".join(f"[Lamp {n}](https://example.org/lamps/{n})" for n in range(1, 7))
+    texts = [contents, links, "Oil burns with a clear flame in a lamp that is trimmed.", links]
+    lines = [
+        json.dumps({"id": f"p{n:04d}", "doc": f"book{n % 3}", "text": texts[n % 7] if n % 7 < 4 else texts[2]})
+        for n in range(300)
+    ]
+    path = written(tmp_path / "docs.jsonl", lines)
+    plan, folders, _, facts = in_pieces(path, tmp_path / "kept")
+    assert len(plan.pieces) > 3
+    notes = [problem.reason for problem in facts.boilerplate_problems(load_chunks(folders, orders_of(folders)))]
+    assert notes[0] == "44 of 100 chunks look like boilerplate: a list of links (29), a table of contents (15)."
+    assert len(notes) == 3
     check_same(path, tmp_path)
 
 

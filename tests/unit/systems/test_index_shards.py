@@ -281,7 +281,9 @@ def test_a_damaged_shard_is_named_and_mended_by_the_next_build(tmp_path, corpus)
     file = tmp_path / "i" / "shards" / name / "chunks.jsonl"
     file.write_bytes(file.read_bytes().replace(b"lantern", b"lantarn", 1))
     with pytest.raises(InputError, match=f"damaged: shards/{name}/chunks.jsonl is not what was written"):
-        Index.open(tmp_path / "i")
+        list(Index.open(tmp_path / "i").chunks)
+    with pytest.raises(InputError, match="its checksum differs"):
+        Index.open(tmp_path / "i", verify=True)
     karat.index(corpus, tmp_path / "i", jobs=1, engines="bm25")
     assert files_of(tmp_path / "i") == before
 

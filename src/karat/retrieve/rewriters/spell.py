@@ -76,6 +76,16 @@ class Spell:
         write_whole(path, "\n".join((f"{HEADER}\t{len(lines)}", *lines, "")))
 
     @classmethod
+    def merged(cls, paths: Iterable[Path]) -> Self:
+        """The words of several files, which `save` has written and nobody has changed."""
+        counts: dict[str, int] = {}
+        for path in paths:
+            for line in path.read_text("utf-8").split("\n")[1:-1]:
+                word, _, count = line.partition("\t")
+                counts[word] = counts.get(word, 0) + int(count)
+        return cls(counts)
+
+    @classmethod
     def load(cls, path: str | Path) -> Self:
         """What `save` wrote; anything else is refused."""
         remedy = "Build the index again."

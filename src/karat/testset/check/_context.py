@@ -100,17 +100,31 @@ class CheckContext:
     def gold_sets(self) -> list[frozenset[int]]:
         return [frozenset(rows.tolist()) for rows in self.gold_rows]
 
-    def language_of(self, row: int) -> str | None:
-        """The language of a chunk, guessed once a document: it tells more than a question does."""
-        return self._languages[self.chunks[row].doc, self.chunks.texts[row][:200].isascii()]
+    @cached_property
+    def doc_of(self) -> Sequence[str]:
+        """The document of each chunk."""
+        return self.chunks.column("doc")
 
     @cached_property
-    def _languages(self) -> dict[tuple[str, bool], str | None]:
-        """By document, and by whether a chunk of it begins in ASCII: as its first such chunk is."""
-        firsts: dict[tuple[str, bool], str] = {}
-        for chunk in self.chunks:
-            firsts.setdefault((chunk.doc, chunk.text[:200].isascii()), chunk.text)
-        return {key: guess_language(text) for key, text in firsts.items()}
+    def title_of(self) -> Sequence[str | None]:
+        """The title of each chunk."""
+        return self.chunks.column("title")
+
+    def language_of(self, row: int) -> str | None:
+        """The language of a chunk, guessed once a document: it tells more than a question does."""
+        return self._languages[row]
+
+    @cached_property
+    def _languages(self) -> list[str | None]:
+        """Of each chunk, that of the first of its document that begins in ASCII, or not, as it does."""
+        of_first: dict[tuple[str, bool], str | None] = {}
+        languages = []
+        for doc, text in zip(self.doc_of, self.chunks.texts, strict=True):
+            key = doc, text[:200].isascii()
+            if key not in of_first:
+                of_first[key] = guess_language(text)
+            languages.append(of_first[key])
+        return languages
 
     @cached_property
     def languages(self) -> list[str | None]:
@@ -146,10 +160,8 @@ class CheckContext:
     @cached_property
     def held(self) -> list[frozenset[str]]:
         """The stems of the content words of each chunk and its title."""
-        return [
-            frozenset(content_of(f"{chunk.title or ''} {chunk.text}", self.language_of(row)))
-            for row, chunk in enumerate(self.chunks)
-        ]
+        rows = zip(self.title_of, self.chunks.texts, self._languages, strict=True)
+        return [frozenset(content_of(f"{title or ''} {text}", language)) for title, text, language in rows]
 
     @once
     def sentences(self, row: int) -> list[ChunkSentence]:
@@ -179,7 +191,8 @@ class CheckContext:
 
     @property
     def _titled(self) -> list[str]:
-        return [f"{chunk.title}\n{chunk.text}" if chunk.title else chunk.text for chunk in self.chunks]
+        rows = zip(self.title_of, self.chunks.texts, strict=True)
+        return [f"{title}\n{text}" if title else text for title, text in rows]
 
     @cached_property
     def vectors(self) -> Vectors:

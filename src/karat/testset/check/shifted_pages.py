@@ -69,7 +69,7 @@ class Evidence:
 @check(5)
 def shifted_pages(context: CheckContext) -> Iterator[Finding]:
     """Page numbers that count otherwise than the index does."""
-    if not any(gold.page is not None for gold in context.golds) or not any(chunk.pages for chunk in context.chunks):
+    if not any(gold.page is not None for gold in context.golds) or not any(context.chunks.column("pages")):
         return
     quotes = by_quotes(context)
     evidence = quotes if quotes is not None and quotes.n >= _LEAST else by_words(context)
@@ -197,7 +197,7 @@ def _printed(
     context: CheckContext, units: list[tuple[int, str, int]], weights: _PageWeights
 ) -> NDArray[np.float64] | None:
     """The same scores for the pages that bear the gold's number in print."""
-    if not any(chunk.labels for chunk in context.chunks):
+    if not any(context.chunks.column("labels")):
         return None
     on = context.resolved("page", "printed", 0).rows_on_page
     return np.array([weights.score(q, file, on.get((file, str(page)))) for q, file, page in units])
