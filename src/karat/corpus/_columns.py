@@ -31,10 +31,10 @@ def save_array(path: Path, values: NDArray[Any]) -> None:
         np.save(out, values)
 
 
-def load_offsets(path: Path) -> Ints:
-    """Where the items of another file begin, and the end."""
+def load_offsets(path: Path, *, strictly: bool = False) -> Ints:
+    """Where the items of another file begin, and the end; `strictly`: none of them is empty."""
     offsets = mapped_array(path, np.int64, 1)
-    if not len(offsets) or offsets[0] != 0 or (np.diff(offsets) < 0).any():
+    if not len(offsets) or offsets[0] != 0 or (np.diff(offsets) < strictly).any():
         raise InputError("holds offsets that do not ascend from 0", place=str(path), remedy=REMEDY)
     return offsets
 
