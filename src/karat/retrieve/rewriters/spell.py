@@ -78,12 +78,15 @@ class Spell:
     @classmethod
     def merged(cls, paths: Iterable[Path]) -> Self:
         """The words of several files, which `save` has written and nobody has changed."""
-        counts: dict[str, int] = {}
-        for path in paths:
-            for line in path.read_text("utf-8").split("\n")[1:-1]:
-                word, _, count = line.partition("\t")
-                counts[word] = counts.get(word, 0) + int(count)
-        return cls(counts)
+        import polars as pl
+
+        schema = {"word": pl.String, "count": pl.Int64}
+        files = [
+            pl.scan_csv(path, separator="\t", has_header=False, skip_rows=1, quote_char=None, schema=schema)
+            for path in paths
+        ]
+        words = pl.concat(files).group_by("word").agg(pl.col("count").sum()).collect()
+        return cls(dict(zip(words["word"].to_list(), words["count"].to_list(), strict=True)))
 
     @classmethod
     def load(cls, path: str | Path) -> Self:
