@@ -18,13 +18,18 @@ def passages(
 ) -> tuple[list[str], list[str]]:
     """Passages of about `words` words by Zipf's law, and queries of 3 to 10 words, each from one of the passages."""
     rng = np.random.default_rng(seed)
-    known = np.array(_vocabulary(vocabulary, rng), dtype=object)
-    share = 1 / (np.arange(vocabulary) + 2.7) ** 1.07
+    known = np.array(word_list(vocabulary, rng), dtype=object)
     sizes = np.maximum(5, rng.normal(words, words / 4, count).astype(int))
-    tokens = rng.choice(vocabulary, sizes.sum(), p=share / share.sum())
+    tokens = rng.choice(vocabulary, sizes.sum(), p=zipf(vocabulary))
     texts = np.split(tokens, np.cumsum(sizes)[:-1])
     asked = [_query(known[texts[i]], rng) for i in rng.integers(0, count, queries)]
     return [" ".join(known[text]) for text in texts], asked
+
+
+def zipf(vocabulary: int) -> np.ndarray:
+    """The share of each word, the most frequent first."""
+    share = 1 / (np.arange(vocabulary) + 2.7) ** 1.07
+    return share / share.sum()
 
 
 def _query(words: np.ndarray, rng: np.random.Generator) -> str:
@@ -35,7 +40,7 @@ def _query(words: np.ndarray, rng: np.random.Generator) -> str:
             return " ".join(chosen)
 
 
-def _vocabulary(size: int, rng: np.random.Generator) -> list[str]:
+def word_list(size: int, rng: np.random.Generator) -> list[str]:
     """Distinct words, the most frequent first: English function words among the first 150, the rest made up."""
     function = sorted(word for word in stop_words("en", "words") if len(word) > 1)
     rng.shuffle(function)

@@ -54,6 +54,12 @@ def test_an_impossible_table_exits_with_4(karat, put):
     assert karat("verify", put("u.csv", "system,Hit@5,Hit@5 std\ndense,0.5789,0.4956\n"), "-n", "133").code == 0
 
 
+def test_a_table_of_which_nothing_can_be_checked_does_not_pass(karat, put):
+    told = karat("verify", put("t.csv", "system,seconds\ndense,0.5789\n"))
+    assert told.code == 2
+    assert "Nothing could be checked (1 figure)." in told.out
+
+
 def test_results_against_a_test_set(karat, put):
     put("qrels.txt", "q1 0 d1 1\nq1 0 d2 0\nq2 0 d3 1\n")
     put("run.trec", "q1 Q0 d2 1 2.0 bm25\nq1 Q0 d1 2 1.0 bm25\nq2 Q0 d3 1 1.0 bm25\n")
@@ -125,8 +131,10 @@ def test_no_file_that_karat_writes_is_accused(karat, put, folder):
     assert len(tables) > 20
     for path in tables:
         told = karat("verify", str(path), "--json")
-        assert told.code == 0, (path, told.out, told.err)
-        causes = set(json.loads(told.out)["causes"])
+        found = json.loads(told.out)
+        unchecked = {verdict for verdict, count in found["counts"].items() if count} <= {"unchecked"}
+        assert told.code == (2 if unchecked else 0), (path, told.out, told.err)
+        causes = set(found["causes"])
         assert causes <= {"identical rows", "identical columns"}, path  # three questions with one gold unit each
 
 

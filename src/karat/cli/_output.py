@@ -12,8 +12,8 @@ if TYPE_CHECKING:
     from karat.experiment.finished import FinishedRun
     from karat.report.document import Document
 
-BROKEN, FAILED = 4, 5
-"""Exit codes: something is broken or impossible; done, but rows, calls or documents failed."""
+BAD_INPUT, BROKEN, FAILED = 2, 4, 5
+"""Exit codes: nothing to work on; something is broken or impossible; done, but rows, calls or documents failed."""
 
 
 def progress_on_terminal(quiet: bool) -> Callable[[str], None]:

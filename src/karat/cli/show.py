@@ -32,7 +32,7 @@ def command(
     ] = None,
     scores: Annotated[bool, typer.Option("--scores", help="Show every measure, as `karat score` does.")] = False,
     most: Annotated[
-        int | None, typer.Option("-n", help="How many of the latest runs to list: 20; 0 lists all.")
+        int | None, typer.Option("-n", min=0, help="How many of the latest runs to list: 20; 0 lists all.")
     ] = None,
     runs_dir: RunsDir = "runs",
     as_json: Json = False,

@@ -7,7 +7,7 @@ from typing import Annotated
 import typer
 
 from karat.cli._options import MOST_HITS, Debug, Json, Map, Match, Quiet, RunsDir, Verbose, columns_of
-from karat.cli._output import BROKEN, leave, show
+from karat.cli._output import BAD_INPUT, BROKEN, leave, show
 
 
 def command(
@@ -39,7 +39,7 @@ def command(
 ) -> None:
     """Recompute a table of scores from its rows, or look for impossible values in it.
 
-    Exit codes: 0 nothing is wrong, 2 bad input, 4 a mismatch or an impossible value.
+    Exit codes: 0 nothing is wrong, 2 bad input or nothing that could be checked, 4 a mismatch or an impossible value.
     """
     from karat.experiment.verify import verify
     from karat.report import objects
@@ -52,3 +52,5 @@ def command(
     show(verification, document, objects.examined, as_json=as_json, quiet=quiet, verbose=verbose)
     if verification.broken:
         leave(BROKEN)
+    if not verification.checked:
+        leave(BAD_INPUT)

@@ -61,6 +61,11 @@ class Verification(NotebookView):
         return any(figure.broken for figure in self.figures)
 
     @property
+    def checked(self) -> bool:
+        """Whether anything at hand said what at least one figure should be."""
+        return any(figure.verdict != "unchecked" for figure in self.figures)
+
+    @property
     def causes(self) -> tuple[str, ...]:
         """The causes that were found, each once."""
         return tuple(dict.fromkeys(f.cause for f in self.figures if f.cause and f.verdict not in ("ok", "unchecked")))

@@ -80,7 +80,7 @@ def make(study: Study) -> Figure | Missing:
             title=headed(
                 chart.title,
                 [
-                    f"{lens.counted(measures, systems)}. alpha is the weight of the dense leg: 0 is sparse "
+                    f"{lens.counted(measures, systems)}. alpha is the weight of the dense engine: 0 is sparse "
                     f"alone, 1 dense alone. Band: {INTERVALS}; ring: best alpha of its line. "
                     "The scales do not start at 0.",
                     f"Of the systems with several k, those with k = {k}. {more}" if k is not None else more,
@@ -155,7 +155,7 @@ def _setting(name: str, value: Any) -> str:
 chart = Chart(
     "alpha_sensitivity",
     "What alpha does to the main measures",
-    "The main measures over the weight of the dense leg, by way of fusing, with 95% intervals as bands.",
+    "The main measures over the weight of the dense engine, by way of fusing, with 95% intervals as bands.",
     make,
     number=2,
 )
