@@ -16,8 +16,11 @@ if TYPE_CHECKING:
 REMEDY = "Index the documents again."
 
 
-def mapped_array(path: Path, dtype: type[np.generic], dimensions: int) -> NDArray[Any]:
-    """The array of a .npy file, read as it is used. One of another kind than karat wrote there is damaged."""
+def mapped_array(path: Path, dtype: type[np.generic] | tuple[type[np.generic], ...], dimensions: int) -> NDArray[Any]:
+    """The array of a .npy file, read as it is used. One of another kind than karat wrote there is damaged.
+
+    `dtype` is what its numbers are, or each of what they may be.
+    """
     try:
         array = np.lib.format.open_memmap(path, mode="r")
     except FileNotFoundError:
@@ -26,7 +29,11 @@ def mapped_array(path: Path, dtype: type[np.generic], dimensions: int) -> NDArra
         raise InputError(f"cannot be read: {problem.strerror or problem}", place=str(path)) from None
     except (ValueError, EOFError, SyntaxError, TypeError, OverflowError, TokenError):
         raise InputError("is damaged: it is cut off or no array", place=str(path), remedy=REMEDY) from None
-    if not isinstance(array, np.ndarray) or array.dtype != dtype or array.ndim != dimensions:
+    if (
+        not isinstance(array, np.ndarray)
+        or array.dtype not in (dtype if isinstance(dtype, tuple) else (dtype,))
+        or array.ndim != dimensions
+    ):
         raise InputError("is damaged: an array of another kind", place=str(path), remedy=REMEDY)
     if not array.flags.c_contiguous:
         raise InputError("is damaged: its values stand in another order", place=str(path), remedy=REMEDY)

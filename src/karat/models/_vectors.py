@@ -5,10 +5,10 @@ from __future__ import annotations
 import hashlib
 import json
 import os
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Protocol
 
 import numpy as np
 
@@ -28,13 +28,29 @@ _SIZE = 16
 _MAGIC = "karat vectors 2"
 
 
+class Rows(Protocol):
+    """Vectors that can be taken by their places."""
+
+    def __getitem__(self, places: NDArray[np.int64], /) -> Vectors: ...
+
+
 @dataclass(frozen=True)
 class Known:
-    """Vectors that some texts have under a fingerprint, by the digest of the text."""
+    """Vectors that some texts have under a fingerprint, by the digest of the text.
+
+    `vectors` may be on disk; `precision` is what they were rounded to there.
+    """
 
     fingerprint: str
     digests: Digests
-    vectors: Vectors
+    vectors: Rows
+    precision: str = "float32"
+
+    def places(self, number_of: Mapping[bytes, int]) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
+        """The places of those of some texts that are known, and the numbers of these."""
+        numbers = np.fromiter((number_of.get(bytes(one), -1) for one in self.digests), np.int64, len(self.digests))
+        places = np.flatnonzero(numbers >= 0)
+        return places, numbers[places]
 
 
 @dataclass(frozen=True)
@@ -59,7 +75,7 @@ def text_digest(text: str) -> bytes:
 def embed_all(
     embedder: Embedder,
     texts: Sequence[str],
-    known: Known | None = None,
+    known: Sequence[Known] = (),
     journal: Path | None = None,
     progress: Callable[[str, int, int], None] | None = None,
 ) -> Embedded:
@@ -69,27 +85,63 @@ def embed_all(
     `journal`, from which the next attempt goes on if this one is killed or fails; who keeps the vectors deletes it.
     """
     digests = [text_digest(text) if text.strip() else b"" for text in texts]
-    distinct = {digest: text for digest, text in zip(digests, texts, strict=True) if digest}
+    first_of: dict[bytes, int] = {}
+    for i, digest in enumerate(digests):
+        if digest:
+            first_of.setdefault(digest, i)
+    distinct = list(first_of)
+    number_of = {digest: number for number, digest in enumerate(distinct)}
     log = VectorJournal(journal, embedder.fingerprint) if journal else None
-    vectors: dict[bytes, Vectors] = {}
-    for source in (known, log and log.known):
-        if source and source.fingerprint == embedder.fingerprint:
-            pairs = zip(map(bytes, source.digests), source.vectors, strict=True)
-            vectors.update((digest, vector) for digest, vector in pairs if digest in distinct)
-    missing, reused = [digest for digest in distinct if digest not in vectors], len(vectors)
+    table = _VectorTable(len(distinct))
+    for source in (*known, *([log.known] if log and log.known else ())):
+        if source.fingerprint == embedder.fingerprint:
+            places, numbers = source.places(number_of)
+            table.fill(numbers, source.vectors[places])
+    missing = np.flatnonzero(~table.filled)
     batch = getattr(embedder, "batch", 256)
     for start in range(0, len(missing), batch):
         some = missing[start : start + batch]
+        names = [distinct[number] for number in some.tolist()]
         try:
-            rows = embedder.embed([distinct[digest] for digest in some], "passage")
+            rows = embedder.embed([texts[first_of[name]] for name in names], "passage")
         except KaratError as error:
             raise KaratError(f"{error} {_done(start, len(missing), log is not None)}") from error
-        vectors.update(zip(some, rows, strict=True))
+        table.fill(some, rows)
         if log:
-            log.add(some, rows)
+            log.add(names, rows)
         if progress:
             progress("embedding", start + len(some), len(missing))
-    return _joined(digests, {digest: vectors[digest] for digest in distinct}, reused)
+    full = table.vectors.any(axis=1)
+    place = np.append(np.where(full, np.cumsum(full) - 1, -1), -1)
+    return Embedded(
+        np.frombuffer(b"".join(distinct), np.uint8).reshape(-1, _SIZE)[full],
+        table.vectors if full.all() else table.vectors[full],
+        place[np.fromiter((number_of.get(digest, -1) for digest in digests), np.int64, len(digests))],
+        len(distinct) - len(missing),
+    )
+
+
+class _VectorTable:
+    """The vectors of some texts, filled as they come; the first of them say how many numbers each has."""
+
+    def __init__(self, size: int) -> None:
+        self.vectors: Vectors = np.zeros((size, 0), np.float32)
+        self.filled = np.zeros(size, bool)
+
+    def fill(self, numbers: NDArray[np.int64], rows: Vectors) -> None:
+        """The vectors of some of the texts."""
+        if not len(numbers):
+            return
+        if not self.filled.any():
+            self.vectors = np.empty((len(self.filled), rows.shape[1]), np.float32)
+        sizes = sorted((self.vectors.shape[1], rows.shape[1]))
+        if sizes[0] < sizes[1]:
+            raise KaratError(
+                f"the embedder made vectors of {sizes[0]} and of {sizes[1]} numbers, now and before. "
+                "The model behind it changed: build the index again, from nothing."
+            )
+        self.vectors[numbers] = rows
+        self.filled[numbers] = True
 
 
 def _done(done: int, total: int, kept: bool) -> str:
@@ -97,25 +149,6 @@ def _done(done: int, total: int, kept: bool) -> str:
         return "Nothing was embedded."
     after = "They are kept: the next attempt goes on from there" if kept else "They are not kept"
     return f"{done:,} of {total:,} texts were embedded before. {after}."
-
-
-def _joined(digests: list[bytes], vectors: dict[bytes, Vectors], reused: int) -> Embedded:
-    """Everything in one array, without the texts that have no vector."""
-    sizes = sorted(set(map(len, vectors.values())))
-    if len(sizes) > 1:
-        raise KaratError(
-            f"the embedder made vectors of {sizes[0]} and of {sizes[1]} numbers, now and before. "
-            "The model behind it changed: build the index again, from nothing."
-        )
-    stacked = np.stack(list(vectors.values())) if vectors else np.zeros((0, 0), np.float32)
-    full = stacked.any(axis=1)
-    place = dict(zip(vectors, np.where(full, np.cumsum(full) - 1, -1).tolist(), strict=True))
-    return Embedded(
-        np.frombuffer(b"".join(vectors), np.uint8).reshape(-1, _SIZE)[full],
-        stacked if full.all() else stacked[full],
-        np.array([place.get(digest, -1) for digest in digests], np.int64),
-        reused,
-    )
 
 
 class VectorJournal:

@@ -1,6 +1,6 @@
 """Engines: texts in, ranked rows out. One engine a file."""
 
-from karat.retrieve._engine import ENGINES, STORES, Engine, Progress, Store
+from karat.retrieve._engine import ENGINES, STORES, Engine, Progress, ShardedEngine, Store
 from karat.retrieve._rerank import ListScorer, Reranked, rerank
 
 __all__ = [
@@ -10,6 +10,7 @@ __all__ = [
     "ListScorer",
     "Progress",
     "Reranked",
+    "ShardedEngine",
     "Store",
     "rerank",
 ]

@@ -14,6 +14,8 @@ from karat.core.ranked import Ranked
 from karat.core.registry import Registry
 
 if TYPE_CHECKING:
+    from numpy.typing import NDArray
+
     from karat.core.ranked import Ints
     from karat.models import Embedder
 
@@ -47,6 +49,35 @@ class Engine(Protocol):
 
     @classmethod
     def load(cls, folder: Path) -> Self: ...
+
+
+@runtime_checkable
+class ShardedEngine(Engine, Protocol):
+    """An engine that is built shard by shard, and joined of its shards without their texts.
+
+    `completed` fills in every default, and what all texts decide together by the number of them in each language; a
+    UsageError before anything is built. The others take its settings. `build_shard` and `join` write into an empty
+    folder; the same shards in the same order make the same bytes. `build_shard` may also take `known`, what an earlier
+    engine's property of that name hands on, and `journal`, a file that saves doing work again after a failure. `join`
+    returns `settings`, as they are to be shown and kept, and what else should be known: `without_vector`, how many rows
+    are never found, and `problems`. `orders` are the rows that those of each shard are among all, ascending.
+    """
+
+    @classmethod
+    def completed(cls, settings: Mapping[str, Any], languages: Mapping[Any, int]) -> dict[str, Any]: ...
+
+    @classmethod
+    def build_shard(
+        cls, texts: Sequence[str], settings: Mapping[str, Any], folder: Path, progress: Progress
+    ) -> None: ...
+
+    @classmethod
+    def join(
+        cls, shards: Sequence[Path], settings: Mapping[str, Any], folder: Path, progress: Progress
+    ) -> dict[str, Any]: ...
+
+    @classmethod
+    def load_shards(cls, folder: Path, shards: Sequence[Path], orders: Sequence[Ints]) -> Self: ...
 
 
 @runtime_checkable
@@ -96,6 +127,21 @@ def concatenated(parts: Sequence[tuple[Ints, Ranked]], queries: int) -> Ranked:
     offsets = np.searchsorted(query[order], np.arange(queries + 1)).astype(np.int64)
     rows, scores = (np.concatenate([getattr(part, name) for _, part in parts])[order] for name in ("rows", "scores"))
     return Ranked(offsets, rows, scores)
+
+
+def merged(left: Ranked, right: Ranked, depth: int) -> Ranked:
+    """The best of two rankings of the same queries over different rows."""
+    columns = ((ranked.query, ranked.rows, ranked.scores) for ranked in (left, right))
+    query, rows, scores = (np.concatenate(column) for column in zip(*columns, strict=True))
+    return Ranked.ordered(len(left), query, rows, scores, depth)
+
+
+def places_in(ascending: NDArray[np.integer[Any]], wanted: Ints) -> Ints:
+    """Where some numbers stand among ascending ones, -1 where they do not."""
+    if not len(ascending):
+        return np.full(len(wanted), -1)
+    places = np.searchsorted(ascending, wanted)
+    return np.where(ascending.take(places, mode="clip") == wanted, places, -1)
 
 
 def _find(attribute: str, wanted: str) -> Callable[[Any], type[Any] | None]:

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any, Self
 
 import numpy as np
 
+from karat.io.threads import one_thread
 from karat.retrieve._engine import Progress
 from karat.retrieve._vectors import EXTRA, damaged
 
@@ -21,6 +22,8 @@ if TYPE_CHECKING:
 
 _FILE = "graph.faiss"
 _BLOCK = 10_000
+LOOKED_AT = 16
+"""About how many vectors a search of the graph is compared with for each candidate that it keeps."""
 
 
 class Graph:
@@ -31,13 +34,14 @@ class Graph:
 
     @classmethod
     def build(cls, vectors: Vectors, m: int, ef_construction: int, progress: Progress) -> Self:
-        """The same graph for the same vectors, added in the same blocks."""
+        """The same graph for the same vectors: added in the same blocks, by one thread, since several may race."""
         import faiss
 
         index = faiss.IndexHNSWFlat(vectors.shape[1], m, faiss.METRIC_INNER_PRODUCT)
         index.hnsw.efConstruction = ef_construction
         for start in range(0, len(vectors), _BLOCK):
-            index.add(np.ascontiguousarray(vectors[start : start + _BLOCK]))
+            with one_thread():
+                index.add(np.ascontiguousarray(vectors[start : start + _BLOCK]))
             progress("linking", min(start + _BLOCK, len(vectors)), len(vectors))
         return cls(vectors, index=index)
 

@@ -15,7 +15,7 @@ from __future__ import annotations
 
 import re
 import unicodedata
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cache, cached_property
 from itertools import accumulate
@@ -26,7 +26,7 @@ import numpy as np
 from karat.core.errors import UsageError, did_you_mean
 from karat.core.text.characters import OTHER, PUNCTUATION, SPACE, TECHNICAL, kinds_of, points_of, text_of
 from karat.core.text.codes import TokenIds, Vocabulary
-from karat.core.text.languages import count_languages, stop_words
+from karat.core.text.languages import stop_words
 
 Kind = Literal["plain", "words", "stem"]
 KINDS: tuple[Kind, ...] = get_args(Kind)
@@ -123,11 +123,10 @@ class Terms:
             raise UsageError(f"this PyStemmer has no stemmer for {STEMMERS[code][0]}. Upgrade PyStemmer, or use words.")
         return cls(kind, code)
 
-    def fitted(self, texts: Sequence[str]) -> Terms:
-        """The same for these texts: an automatic language is the commonest guess for those in Latin script."""
+    def fitted(self, counts: Mapping[Any, int]) -> Terms:
+        """The same for texts of these languages: an automatic one is the commonest of those in Latin script."""
         if self.language != AUTO or self.kind != "stem":
             return self
-        counts = count_languages(texts)
         latin = [(count, code) for code, count in counts.items() if code and "latin" in STEMMERS[code][1]]
         return Terms(self.kind, max(latin)[1] if latin else "en")
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -14,10 +14,13 @@ import numpy as np
 from karat.core.errors import InputError, UsageError
 from karat.core.ranked import Ranked
 from karat.io.arrays import REMEDY, mapped_array
-from karat.io.threads import one_thread, threads_for
+from karat.retrieve._engine import concatenated, places_in
+from karat.retrieve._precision import PRECISIONS, StoredVectors
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
+
+    from karat.retrieve._graph import Graph
 
     Ints = NDArray[np.int64]
     Vectors = NDArray[np.float32]
@@ -29,8 +32,11 @@ _NEAR = 4e-6
 """Scores of FAISS closer than this may be equal: it adds up in another order for other batches."""
 _SURE = 1e-4
 """A product of vectors further than this from a cosine is on its side of it, however it was added up."""
+_PRODUCTS = 1 << 24
+"""How many products of queries and vectors are held at a time."""
 _MOST = 1.001
 """No cosine is further from 0, rounding included."""
+_CARD = "dense.json"
 _FORMAT = 1
 
 
@@ -39,7 +45,7 @@ class EmbeddedRows:
     """The vector and the digest of each distinct text, and which one each row has (-1: none)."""
 
     fingerprint: str
-    vectors: Vectors
+    vectors: StoredVectors
     digests: NDArray[np.uint8]
     rows: Ints
 
@@ -69,43 +75,115 @@ class EmbeddedRows:
         rows = rows[starts[places][hit] + step]
         return Ranked.ordered(queries, query[hit], rows, scores[hit].astype(np.float64), depth)
 
-    def ranks_of(self, queries: Vectors, rows: Sequence[Ints]) -> Ints:
-        """For each query the rank of the best of some rows that have vectors, by counting the rows that stand above."""
+    def above(self, query: Vectors, products: Vectors, cosine: float) -> tuple[int, Ints]:
+        """How many rows stand above a cosine with a query, and the rows that have it; `products` are of all vectors."""
+        unsure = np.flatnonzero(np.abs(products - np.float32(cosine)) <= _SURE)
+        exact = cosines(self.vectors, query, unsure[None])[0]
         starts, grouped = self._groups
-        sizes = np.diff(starts)
-        alone = bool((sizes == 1).all())
-        ranks = np.zeros(len(rows), np.int64)
-        with threads_for(queries.size * len(self.vectors)):
-            products = queries @ self.vectors.T
-        with one_thread():  # a few cosines at a time
-            for number, (query, line, some) in enumerate(zip(queries, products, rows, strict=True)):
-                scores = cosines(self.vectors, query[None], self.rows[some][None])[0]
-                best = scores.max()
-                row = some[scores == best].max()
-                unsure = np.flatnonzero(np.abs(line - best) <= _SURE)
-                exact = cosines(self.vectors, query[None], unsure[None])[0]
-                surely = line > best + _SURE
-                above = np.count_nonzero(surely) if alone else sizes[surely].sum()
-                tied = [grouped[starts[place] : starts[place + 1]] for place in unsure[exact == best].tolist()]
-                above += sizes[unsure[exact > best]].sum() + np.count_nonzero(np.concatenate(tied) > row)
-                ranks[number] = above + 1
-        return ranks
+        sizes = self._sizes
+        surely = products > cosine + _SURE
+        above = int(np.count_nonzero(surely) if sizes is None else sizes[surely].sum())
+        higher = unsure[exact > cosine]
+        above += len(higher) if sizes is None else int(sizes[higher].sum())
+        tied = [grouped[starts[place] : starts[place + 1]] for place in unsure[exact == cosine].tolist()]
+        return above, np.concatenate([np.zeros(0, np.int64), *tied])
+
+    @cached_property
+    def _sizes(self) -> Ints | None:
+        """How many rows each vector has; None where each has one."""
+        sizes = np.diff(self._groups[0])
+        return None if (sizes == 1).all() else sizes
 
 
-def exact_candidates(vectors: Vectors, queries: Vectors, depth: int) -> Iterator[tuple[Ints, Ints]]:
+@dataclass(frozen=True)
+class VectorShard:
+    """Some rows of a collection; `order` is which row of it each of these is, None where they are the same."""
+
+    content: EmbeddedRows
+    graph: Graph | None = None
+    order: Ints | None = None
+
+    def search(self, asked: Vectors, depth: int, effort: int | None) -> Ranked:
+        """The nearest rows of queries; by the graph where there is one and an effort is given."""
+        parts = []
+        if len(self.content.vectors):
+            for lines, places in self._candidates(asked, depth, effort):
+                scores = cosines(self.content.vectors, asked[lines], places)
+                parts.append((lines, self.content.ranked(places, scores, depth)))
+        ranked = concatenated(parts, len(asked))
+        return ranked if self.order is None else replace(ranked, rows=self.order[ranked.rows])
+
+    def _candidates(self, asked: Vectors, depth: int, effort: int | None) -> Iterator[tuple[Ints, Ints]]:
+        if self.graph is None or effort is None:
+            yield from exact_candidates(self.content.vectors, asked, depth)
+        else:
+            yield np.arange(len(asked)), self.graph.candidates(asked, depth, effort)
+
+    def places(self, rows: Ints) -> Ints:
+        """Where the vectors of those of some rows stand that it has and that have one."""
+        local = self._local(rows)
+        places = self.content.rows[local]
+        return places[places >= 0]
+
+    def best(self, asked: Vectors, rows: Ints) -> tuple[float, int] | None:
+        """The highest cosine of a query and some rows, and the highest of those that have it; None: none has one."""
+        local = self._local(rows)
+        places = self.content.rows[local]
+        local, places = local[places >= 0], places[places >= 0]
+        if not len(local):
+            return None
+        scores = cosines(self.content.vectors, asked, places[None])[0]
+        return float(scores.max()), int(self.in_collection(local[scores == scores.max()]).max())
+
+    def above(self, asked: Vectors, best: Sequence[tuple[float, int]]) -> Ints:
+        """For each query how many rows stand above a row that has this cosine."""
+        counts = np.zeros(len(asked), np.int64)
+        step = max(1, _PRODUCTS // max(1, len(self.content.vectors)))
+        for start in range(0, len(asked), step):
+            products = self.content.vectors.products(asked[start : start + step])
+            for number, line in enumerate(products, start):
+                cosine, row = best[number]
+                above, tied = self.content.above(asked[number : number + 1], line, cosine)
+                counts[number] = above + np.count_nonzero(self.in_collection(tied) > row)
+        return counts
+
+    def in_collection(self, rows: Ints) -> Ints:
+        """What the collection calls some of its rows."""
+        return rows if self.order is None else self.order[rows]
+
+    def _local(self, rows: Ints) -> Ints:
+        if self.order is None:
+            return rows
+        local = places_in(self.order, rows)
+        return local[local >= 0]
+
+
+def exact_candidates(vectors: StoredVectors, queries: Vectors, depth: int) -> Iterator[tuple[Ints, Ints]]:
     """The `depth` nearest vectors of each query, and all that may be tied with the last: queries, lines of vectors."""
-    import faiss
-
     todo, k = np.arange(len(queries)), depth + EXTRA
     while len(todo):
         k = min(k, len(vectors))
-        scores, near = faiss.knn(queries[todo], vectors, k, metric=faiss.METRIC_INNER_PRODUCT)
+        scores, near = nearest(vectors, queries[todo], k)
         tied = scores[:, -1] >= scores[:, min(depth, k) - 1] - _NEAR if k < len(vectors) else np.zeros(len(todo), bool)
-        yield todo[~tied], near[~tied].astype(np.int64)
+        yield todo[~tied], near[~tied]
         todo, k = todo[tied], k * 4
 
 
-def cosines(vectors: Vectors, queries: Vectors, places: Ints) -> Scores:
+def nearest(vectors: StoredVectors, queries: Vectors, k: int) -> tuple[Scores, Ints]:
+    """About the highest products of each query with the vectors, and whose they are, best first."""
+    import faiss
+
+    scores, places = np.zeros((len(queries), 0), np.float32), np.zeros((len(queries), 0), np.int64)
+    for start, block in vectors.blocks():
+        found, near = faiss.knn(queries, block, min(k, len(block)), metric=faiss.METRIC_INNER_PRODUCT)
+        scores, places = np.hstack((scores, found)), np.hstack((places, near.astype(np.int64) + start))
+        if scores.shape[1] > found.shape[1]:
+            order = np.argsort(-scores, axis=1, kind="stable")[:, :k]
+            scores, places = np.take_along_axis(scores, order, axis=1), np.take_along_axis(places, order, axis=1)
+    return scores, places
+
+
+def cosines(vectors: StoredVectors, queries: Vectors, places: Ints) -> Scores:
     """The cosine of each query and the vectors in its line, -inf where there is none.
 
     Every pair is added up by itself, in one order, so that equal vectors have equal scores in any batch. Both are of
@@ -113,43 +191,65 @@ def cosines(vectors: Vectors, queries: Vectors, places: Ints) -> Scores:
     """
     import faiss
 
-    queries, places = np.ascontiguousarray(queries), np.ascontiguousarray(places)
+    queries = np.ascontiguousarray(queries)
     scores = np.empty(places.shape, np.float32)
-    pointers = (faiss.swig_ptr(array) for array in (scores, queries, vectors, places))
-    faiss.fvec_inner_products_by_idx(*pointers, vectors.shape[1], *places.shape)
+    for lines, rows, numbers in vectors.taken(places):
+        arrays = (scores[lines], queries[lines], rows, np.ascontiguousarray(numbers))
+        faiss.fvec_inner_products_by_idx(*map(faiss.swig_ptr, arrays), rows.shape[1], *numbers.shape)
     if not (np.abs(scores[places >= 0]) <= _MOST).all():
         raise InputError("a vector is not of length 1", place="the vectors of the index", remedy=REMEDY)
     return np.where(places >= 0, np.clip(scores, -1, 1), np.float32(-np.inf))
 
 
-def write(folder: Path, settings: Mapping[str, Any], content: EmbeddedRows) -> None:
+def write(folder: Path, settings: Mapping[str, Any], content: EmbeddedRows, measured: Mapping[str, Any]) -> None:
     """The files of an engine, into a folder."""
-    card = {"format": _FORMAT, "settings": settings, "fingerprint": content.fingerprint}
-    (folder / "dense.json").write_text(json.dumps(card, indent=1, ensure_ascii=False, sort_keys=True) + "\n", "utf-8")
-    np.save(folder / "vectors.npy", np.ascontiguousarray(content.vectors, np.float32))
+    card = {"settings": settings, "fingerprint": content.fingerprint, **({"measured": measured} if measured else {})}
+    write_card(folder, _FORMAT, card)
+    for name, array in content.vectors.arrays().items():
+        np.save(folder / f"{name}.npy", array)
     np.save(folder / "digests.npy", np.ascontiguousarray(content.digests, np.uint8))
     np.save(folder / "rows.npy", np.ascontiguousarray(content.rows, np.int64))
 
 
-def read(folder: Path, completed: Callable[[Mapping[str, Any]], dict[str, Any]]) -> tuple[dict[str, Any], EmbeddedRows]:
-    """The settings and the content that `write` wrote, the vectors by mmap."""
-    try:
-        card = json.loads((folder / "dense.json").read_text("utf-8"))
-        if card["format"] != _FORMAT:
-            raise damaged(folder / "dense.json", f"is of format {card['format']}, karat reads {_FORMAT}")
-        settings, fingerprint = completed(card["settings"]), str(card["fingerprint"])
-    except OSError as problem:
-        raise damaged(folder / "dense.json", f"cannot be read ({problem.strerror})") from None
-    except (ValueError, KeyError, TypeError, AttributeError, RecursionError, UsageError) as problem:
-        raise damaged(folder / "dense.json", f"is not what karat wrote ({problem})") from None
-    vectors = mapped_array(folder / "vectors.npy", np.float32, 2)
+def read(
+    folder: Path, completed: Callable[[Mapping[str, Any]], dict[str, Any]]
+) -> tuple[dict[str, Any], EmbeddedRows, dict[str, Any]]:
+    """The settings, the content and the measurements that `write` wrote, the vectors by mmap."""
+    card = read_card(folder, _FORMAT, completed)
+    settings = card["settings"]
+    precision = settings.get("precision", "float32")
+    vectors = mapped_array(folder / "vectors.npy", PRECISIONS[precision], 2)
+    scales = mapped_array(folder / "scales.npy", np.float32, 1) if precision == "int8" else None
     digests = mapped_array(folder / "digests.npy", np.uint8, 2)
     rows = mapped_array(folder / "rows.npy", np.int64, 1)
     if digests.shape != (len(vectors), 16):
         raise damaged(folder / "digests.npy", f"has the shape {digests.shape} beside {len(vectors)} vectors")
+    if scales is not None and len(scales) != len(vectors):
+        raise damaged(folder / "scales.npy", f"has {len(scales)} numbers beside {len(vectors)} vectors")
     if len(rows) and not (rows.min() >= -1 and rows.max() < len(vectors)):
         raise damaged(folder / "rows.npy", f"points outside the {len(vectors)} vectors")
-    return settings, EmbeddedRows(fingerprint, vectors, digests, rows)
+    content = EmbeddedRows(card["fingerprint"], StoredVectors(vectors, scales), digests, rows)
+    return settings, content, card["measured"]
+
+
+def write_card(folder: Path, form: int, card: Mapping[str, Any]) -> None:
+    """What is to be known of the other files of a folder."""
+    text = json.dumps({"format": form, **card}, indent=1, ensure_ascii=False, sort_keys=True)
+    (folder / _CARD).write_text(text + "\n", "utf-8")
+
+
+def read_card(folder: Path, form: int, completed: Callable[[Mapping[str, Any]], dict[str, Any]]) -> dict[str, Any]:
+    """What `write_card` wrote: at least the settings, completed, the fingerprint and what was measured."""
+    try:
+        card = json.loads((folder / _CARD).read_text("utf-8"))
+        if card["format"] != form:
+            raise damaged(folder / _CARD, f"is of format {card['format']}, karat reads {form}")
+        settings, fingerprint = completed(card["settings"]), str(card["fingerprint"])
+        return {**card, "settings": settings, "fingerprint": fingerprint, "measured": dict(card.get("measured", {}))}
+    except OSError as problem:
+        raise damaged(folder / _CARD, f"cannot be read ({problem.strerror})") from None
+    except (ValueError, KeyError, TypeError, AttributeError, RecursionError, UsageError) as problem:
+        raise damaged(folder / _CARD, f"is not what karat wrote ({problem})") from None
 
 
 def damaged(file: Path, problem: str) -> InputError:

@@ -65,13 +65,13 @@ def test_nothing_to_embed():
 def test_known_vectors_are_taken_over_for_the_same_fingerprint_only():
     before = embed_all(Counting(), ["a", "b", "c"])
     embedder = Counting()
-    made = embed_all(embedder, ["c", "d", "a"], Known("counting 1", before.digests, before.vectors))
+    made = embed_all(embedder, ["c", "d", "a"], [Known("counting 1", before.digests, before.vectors)])
     assert embedder.asked == [["d"]]
     assert made.reused == 2
     assert np.array_equal(made.vectors[0], before.vectors[2])
     assert made.vectors[1].tolist() == expected("d")
     embedder = Counting("counting 2")
-    assert embed_all(embedder, ["a"], Known("counting 1", before.digests, before.vectors)).reused == 0
+    assert embed_all(embedder, ["a"], [Known("counting 1", before.digests, before.vectors)]).reused == 0
     assert embedder.asked == [["a"]]
 
 
@@ -142,7 +142,7 @@ def test_a_journal_of_another_fingerprint_is_replaced(tmp_path):
 def test_vectors_of_another_size_than_before_are_refused(tmp_path):
     before = embed_all(Counting(), ["a"])
     with pytest.raises(KaratError, match="vectors of 2 and of 3 numbers, now and before"):
-        embed_all(Counting(size=3), ["a", "b"], Known("counting 1", before.digests, before.vectors))
+        embed_all(Counting(size=3), ["a", "b"], [Known("counting 1", before.digests, before.vectors)])
 
 
 def test_a_journal_that_cannot_be_written_is_named(tmp_path):

@@ -50,7 +50,7 @@ def test_the_folder_of_texts_without_terms(tmp_path):
 
 
 def test_nothing_is_read_into_memory(folder):
-    postings = BM25Engine.load(folder)._postings
+    postings = BM25Engine.load(folder)._shards[0].postings
     assert isinstance(postings.rows.base, np.memmap)
     assert isinstance(postings.weights.base, np.memmap)
 

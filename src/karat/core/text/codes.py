@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from functools import cached_property
-from itertools import accumulate
+from itertools import accumulate, islice
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -99,16 +99,19 @@ class Vocabulary:
 
     def encode(self, texts: Sequence[str]) -> TokenIds:
         """The texts as token numbers. New tokens join the vocabulary; earlier numbers stay."""
-        parts = clean_all(texts, self.norm)
-        found = [self._number(chunk) for chunk in _chunks(parts)]
+        coded = self.encode_clean(clean_all(texts, self.norm))
+        return coded.where(coded.codes >= self._dropped) if self._dropped else coded
+
+    def encode_clean(self, texts: list[bytes]) -> TokenIds:
+        """The same of texts that are taken as they are: in UTF-8, their tokens parted by spaces."""
+        found = [self._number(chunk) for chunk in _chunks(texts)]
         codes = np.concatenate([codes for codes, _ in found] or [np.zeros(0, np.int64)])
         sizes = np.concatenate([sizes for _, sizes in found] or [np.zeros(0, np.int64)])
-        coded = TokenIds(codes, _offsets(sizes))
-        return coded.where(codes >= self._dropped) if self._dropped else coded
+        return TokenIds(codes, _offsets(sizes))
 
-    def words(self) -> list[str]:
-        """The tokens met so far, by number."""
-        return [token.decode("utf-8", "surrogatepass") for token in self._numbers]
+    def words(self, first: int = 0) -> list[str]:
+        """The tokens met so far, by number, from the number `first` on."""
+        return [token.decode("utf-8", "surrogatepass") for token in islice(self._numbers, first, None)]
 
     def known(self, words: Iterable[str]) -> Ints:
         """The numbers of those of these normalised words that have been met."""

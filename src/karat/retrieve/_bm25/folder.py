@@ -1,60 +1,165 @@
-"""The index as a folder of arrays: written as they are, read by mmap, checked before use."""
+"""The index as folders of arrays: written as they are, read by mmap, checked before use.
+
+An index of one piece stands in one folder (version 1). An index of shards stands in a folder of counts for each, which
+depend on its own texts alone, and in one folder (version 2) of what follows from all of them together: the terms, and
+for each shard, under its number, the weights of its counts.
+"""
 
 from __future__ import annotations
 
 import json
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, overload
 
 import numpy as np
 
 from karat.core.errors import InputError
 from karat.io.arrays import REMEDY, mapped_array
 from karat.io.writing import write_whole
+from karat.retrieve._bm25.counts import COUNTS, TermCounts
 from karat.retrieve._bm25.lexicon import Lexicon
-from karat.retrieve._bm25.postings import KTH, LEVELS, Postings
+from karat.retrieve._bm25.postings import KTH, LEVELS, Collection, Postings, PostingShard, weigh_all
+from karat.retrieve._bm25.variants import Formula
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
+    Ints = NDArray[np.int64]
+
 _CARD = "bm25.json"
 _FORMAT = "karat bm25 index"
-_VERSION = 1
-_ARRAYS: dict[str, tuple[type[np.generic], int]] = {
-    "letters": (np.uint8, 1),
-    "ends": (np.int64, 1),
-    "heads": (np.uint64, 1),
-    "rows": (np.int32, 1),
+_ONE, _JOINED = 1, 2
+_Kinds = dict[str, tuple[type[np.generic] | tuple[type[np.generic], ...], int]]
+_LEXICON: _Kinds = {"letters": (np.uint8, 1), "ends": (np.int64, 1), "heads": (np.uint64, 1)}
+_PLACES: _Kinds = {"rows": (np.int32, 1), "starts": (np.int64, 1)}
+_WEIGHTS: _Kinds = {
     "weights": (np.float32, 1),
-    "starts": (np.int64, 1),
     "bounds": (np.float32, 2),
     "frequent": (np.int64, 1),
     "columns": (np.float32, 2),
 }
+_COUNTS: _Kinds = {"counts": (COUNTS, 1), "lengths": (np.int32, 1)}
+_COLLECTION: _Kinds = {"holders": (np.int64, 1), "tops": (np.float32, 1)}
+_NUMBERS: _Kinds = {"numbers": (np.int32, 1)}
 
 
 def write(folder: Path, settings: Mapping[str, Any], language: str, lexicon: Lexicon, postings: Postings) -> None:
-    """Fill an empty folder."""
-    for name in _ARRAYS:
-        np.save(folder / f"{name}.npy", getattr(lexicon if hasattr(lexicon, name) else postings, name))
-    card = {"format": _FORMAT, "version": _VERSION, "settings": dict(settings), "language": language}
-    write_whole(folder / _CARD, json.dumps(card, ensure_ascii=False, indent=1, sort_keys=True) + "\n")
+    """Fill an empty folder with an index of one piece."""
+    _save(folder, lexicon, _LEXICON)
+    _save(folder, postings, _PLACES | _WEIGHTS)
+    _write_card(folder, {"version": _ONE, "settings": dict(settings), "language": language})
 
 
 def read(folder: Path) -> tuple[dict[str, Any], str, Lexicon, Postings]:
     """Settings, language, terms and postings of a folder that `write` filled."""
-    settings, language = _card(folder)
-    part = {name: mapped_array(folder / f"{name}.npy", *kind) for name, kind in _ARRAYS.items()}
-    lexicon = Lexicon(part.pop("letters"), part.pop("ends"), part.pop("heads"))
-    postings = Postings(**part)
-    problem = _unsound(lexicon, postings)
+    card = _card(folder, _ONE)
+    lexicon = Lexicon(**_arrays(folder, _LEXICON))
+    postings = Postings(**_arrays(folder, _PLACES | _WEIGHTS))
+    _check(folder, _unsound_terms(lexicon) or _unsound(len(lexicon), postings) or _empty(postings.docs))
+    return card["settings"], card["language"], lexicon, postings
+
+
+def write_counts(folder: Path, counted: TermCounts) -> None:
+    """Fill an empty folder with what a shard depends on its own texts for."""
+    _save(folder, counted.lexicon, _LEXICON)
+    _save(folder, counted, _PLACES | _COUNTS)
+
+
+class _CountFolders(Sequence[TermCounts]):
+    """The counts of shards in their folders, each mapped when it is asked for and let go after."""
+
+    def __init__(self, folders: Sequence[Path]) -> None:
+        self._folders = folders
+
+    def __len__(self) -> int:
+        return len(self._folders)
+
+    @overload
+    def __getitem__(self, place: int) -> TermCounts: ...
+    @overload
+    def __getitem__(self, place: slice) -> Sequence[TermCounts]: ...
+    def __getitem__(self, place: int | slice) -> TermCounts | Sequence[TermCounts]:
+        if isinstance(place, slice):
+            return _CountFolders(self._folders[place])
+        folder = self._folders[place]
+        lexicon = Lexicon(**_arrays(folder, _LEXICON))
+        counted = TermCounts(lexicon=lexicon, **_arrays(folder, _PLACES | _COUNTS))
+        _check(folder, _unsound_terms(lexicon) or _unsound_counts(counted))
+        return counted
+
+
+def write_joined(
+    folder: Path,
+    shards: Sequence[Path],
+    settings: Mapping[str, Any],
+    language: str,
+    formula: Formula,
+    progress: Callable[[str, int, int], None],
+) -> None:
+    """Fill an empty folder with what follows from the counts of all shards."""
+    written = 0
+
+    def receive(shard: PostingShard) -> None:
+        nonlocal written
+        place = folder / str(written)
+        place.mkdir()
+        _save(place, shard.postings, _WEIGHTS)
+        if shard.numbers is not None:
+            _save(place, shard, _NUMBERS)
+        written += 1
+
+    collection = weigh_all(_CountFolders(shards), formula, receive, progress)
+    _save(folder, collection.lexicon, _LEXICON)
+    _save(folder, collection, _COLLECTION)
+    _write_card(folder, {"version": _JOINED, "settings": dict(settings), "language": language, "shards": len(shards)})
+
+
+def read_joined(
+    folder: Path, shards: Sequence[Path], orders: Sequence[Ints]
+) -> tuple[dict[str, Any], str, Collection, list[PostingShard]]:
+    """Settings, language, terms and postings of a folder that `write_joined` filled for these shards."""
+    card = _card(folder, _JOINED)
+    if not card.get("shards") == len(shards) == len(orders):
+        _check(folder, f"it was joined of {card.get('shards')!r} shards, not {len(shards)}")
+    lexicon = Lexicon(**_arrays(folder, _LEXICON))
+    _check(folder, _unsound_terms(lexicon))
+    parts = []
+    for number, (shard, order) in enumerate(zip(shards, orders, strict=True)):
+        place = folder / str(number)
+        numbers = _arrays(place, _NUMBERS)["numbers"] if len(shards) > 1 else None
+        postings = Postings(**_arrays(shard, _PLACES), **_arrays(place, _WEIGHTS))
+        terms = len(lexicon) if numbers is None else len(numbers)
+        _check(place, _unsound(terms, postings) or _unsound_shard(len(lexicon), numbers, postings, order))
+        parts.append(PostingShard(postings=postings, numbers=numbers, order=order if len(shards) > 1 else None))
+    docs = sum(part.postings.docs for part in parts)
+    _check(folder, _empty(docs))
+    collection = Collection(lexicon=lexicon, docs=docs, **_arrays(folder, _COLLECTION))
+    if not len(collection.holders) == len(collection.tops) == len(lexicon):
+        _check(folder, "its arrays are of different numbers of terms")
+    return card["settings"], card["language"], collection, parts
+
+
+def _save(folder: Path, source: object, kinds: _Kinds) -> None:
+    for name in kinds:
+        np.save(folder / f"{name}.npy", getattr(source, name))
+
+
+def _arrays(folder: Path, kinds: _Kinds) -> dict[str, NDArray[Any]]:
+    return {name: mapped_array(folder / f"{name}.npy", *kind) for name, kind in kinds.items()}
+
+
+def _check(folder: Path, problem: str | None) -> None:
     if problem:
         raise InputError(f"is damaged: {problem}", place=str(folder), remedy=REMEDY)
-    return settings, language, lexicon, postings
 
 
-def _card(folder: Path) -> tuple[dict[str, Any], str]:
+def _write_card(folder: Path, card: dict[str, Any]) -> None:
+    text = json.dumps({"format": _FORMAT, **card}, ensure_ascii=False, indent=1, sort_keys=True)
+    write_whole(folder / _CARD, text + "\n")
+
+
+def _card(folder: Path, wanted: int) -> dict[str, Any]:
     place = str(folder / _CARD)
     try:
         card = json.loads((folder / _CARD).read_bytes())
@@ -66,30 +171,62 @@ def _card(folder: Path) -> tuple[dict[str, Any], str]:
         raise InputError("is damaged: no JSON", place=place, remedy=REMEDY) from None
     if not isinstance(card, dict) or card.get("format") != _FORMAT:
         raise InputError("does not belong to a BM25 index of karat", place=place, remedy=REMEDY)
-    if card.get("version") != _VERSION:
+    if card.get("version") != wanted:
         version = card.get("version")
         raise InputError(
-            f"is of version {version!r} of karat's BM25 index; this karat reads version {_VERSION}",
+            f"is of version {version!r} of karat's BM25 index; this karat reads version {wanted} there",
             place=place,
             remedy=REMEDY,
         )
     if not isinstance(card.get("settings"), dict) or not isinstance(card.get("language"), str):
         raise InputError("is damaged: no settings", place=place, remedy=REMEDY)
-    return card["settings"], card["language"]
+    return card
 
 
-def _unsound(lexicon: Lexicon, postings: Postings) -> str | None:
-    """What cannot be, as far as it shows without reading the postings."""
-    terms = len(lexicon)
-    if len(lexicon.heads) != terms or len(postings.starts) != terms + 1 or len(postings.bounds) != terms:
+def _empty(docs: int) -> str | None:
+    return None if docs else "an array has an impossible shape"
+
+
+def _unsound_terms(lexicon: Lexicon) -> str | None:
+    if len(lexicon.heads) != len(lexicon):
         return "its arrays are of different numbers of terms"
     if not _ascends(lexicon.ends, len(lexicon.letters)):
         return "the ends of its terms do not ascend to the end of its letters"
+    return None
+
+
+def _unsound_counts(counted: TermCounts) -> str | None:
+    if len(counted.starts) != len(counted.lexicon) + 1:
+        return "its arrays are of different numbers of terms"
+    if counted.starts[0] != 0 or not _ascends(counted.starts[1:], len(counted.rows)):
+        return "the starts of its counts do not ascend to their end"
+    if len(counted.counts) != len(counted.rows):
+        return "it has more rows than counts, or the other way round"
+    rows = counted.rows
+    if len(rows) and not 0 <= rows.min() <= rows.max() < len(counted.lengths):
+        return "it names rows that do not exist"
+    return None
+
+
+def _unsound_shard(terms: int, numbers: NDArray[np.int32] | None, postings: Postings, order: Ints) -> str | None:
+    if len(order) != postings.docs or not bool((order[1:] > order[:-1]).all()):
+        return "its rows do not ascend, or are more or fewer than those of the index"
+    if numbers is None or not len(numbers):
+        return None
+    if numbers[0] < 0 or numbers[-1] >= terms or not bool((numbers[1:] > numbers[:-1]).all()):
+        return "its terms are not those of the index"
+    return None
+
+
+def _unsound(terms: int, postings: Postings) -> str | None:
+    """What cannot be, as far as it shows without reading the postings."""
+    if len(postings.starts) != terms + 1 or len(postings.bounds) != terms:
+        return "its arrays are of different numbers of terms"
     if postings.starts[0] != 0 or not _ascends(postings.starts[1:], len(postings.rows)):
         return "the starts of its postings do not ascend to their end"
     if len(postings.weights) != len(postings.rows):
         return "it has more rows than weights, or the other way round"
-    if postings.bounds.shape[1] != KTH + len(LEVELS) or postings.docs < 1:
+    if postings.bounds.shape[1] != KTH + len(LEVELS):
         return "an array has an impossible shape"
     frequent = postings.frequent
     if len(frequent) != len(postings.columns) or (len(frequent) and not 0 <= frequent.min() <= frequent.max() < terms):

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
@@ -33,6 +33,16 @@ class Lexicon:
         ends = np.cumsum(np.fromiter(map(len, terms), np.int64, len(terms)), dtype=np.int64)
         return cls(letters, ends, _heads(terms))
 
+    @classmethod
+    def merged(cls, lexicons: Sequence[Lexicon]) -> tuple[Lexicon, list[NDArray[np.int32]]]:
+        """The terms of all of them, and which of these each of their terms is."""
+        if len(lexicons) == 1:
+            return lexicons[0], [np.arange(len(lexicons[0]), dtype=np.int32)]
+        distinct = sorted(set[bytes]().union(*lexicons))
+        number_of = {term: number for number, term in enumerate(distinct)}
+        numbers = [np.fromiter((number_of[term] for term in one), np.int32, len(one)) for one in lexicons]
+        return cls.of(distinct), numbers
+
     def __len__(self) -> int:
         return len(self.ends)
 
@@ -40,14 +50,15 @@ class Lexicon:
         start = int(self.ends[number - 1]) if number else 0
         return self.letters[start : int(self.ends[number])].tobytes()
 
+    def __iter__(self) -> Iterator[bytes]:
+        whole, start = self.letters.tobytes(), 0
+        for end in self.ends.tolist():
+            yield whole[start:end]
+            start = end
+
     def terms(self) -> list[str]:
         """Every term, by number."""
-        whole, start = self.letters.tobytes(), 0
-        terms = []
-        for end in self.ends.tolist():
-            terms.append(text_of(whole[start:end]))
-            start = end
-        return terms
+        return [text_of(term) for term in self]
 
     def find(self, terms: Sequence[str]) -> NDArray[np.int64]:
         """The number of each term, -1 where the index does not have it."""

@@ -8,27 +8,31 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from karat.retrieve._bm25.lexicon import Lexicon, bytes_of
+from karat.core.errors import UsageError
+from karat.retrieve._bm25.counts import TermCounts
+from karat.retrieve._bm25.lexicon import Lexicon
 from karat.retrieve._bm25.variants import Formula
-from karat.retrieve._terms import Terms
+from karat.retrieve._engine import places_in
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     Ints = NDArray[np.int64]
+    Floats = NDArray[np.float64]
     Bounds = NDArray[np.float32]
 
 LEVELS = (10, 100, 1000)
 """Ranks at which the bounds of a term hold its weight."""
 TOP, LOW, KTH = 0, 1, 2
 """Columns of the bounds: the highest weight, the lowest or 0, and from here on those of `LEVELS`."""
-_TOGETHER = 20_000
+_BLOCK = 1 << 20
+"""How many postings are weighed at a time."""
 # A term in one of so many rows is frequent and gets a column of its own, if there are enough rows to gain by it.
 FREQUENT = 4
 FEW_ROWS = 4096
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, kw_only=True)
 class Postings:
     """Rows and weights of term t at `starts[t]:starts[t + 1]`, rows ascending.
 
@@ -48,64 +52,112 @@ class Postings:
         """How many rows there are."""
         return int(self.columns.shape[1])
 
-    @property
-    def terms(self) -> int:
-        """How many terms there are."""
-        return len(self.starts) - 1
-
-    def weight(self, term: int, row: int) -> float | None:
-        """What a term adds to the score of a row; None where the row does not hold it."""
+    def weight(self, term: int, row: int) -> float:
+        """What a term adds to the score of a row; 0 where the row does not hold it."""
         start, end = int(self.starts[term]), int(self.starts[term + 1])
         place = start + int(np.searchsorted(self.rows[start:end], row))
-        return float(self.weights[place]) if place < end and self.rows[place] == row else None
+        return float(self.weights[place]) if place < end and self.rows[place] == row else 0.0
+
+    def check(self, terms: Ints) -> None:
+        """Raise IndexError where terms name rows that do not exist: rows ascend, so the first and the last tell."""
+        first, last = self.rows[self.starts[terms]], self.rows[self.starts[terms + 1] - 1]
+        if len(terms) and not 0 <= first.min() <= last.max() < self.docs:
+            raise IndexError
 
 
-def index(
-    texts: Sequence[str], terms: Terms, formula: Formula, progress: Callable[[str, int, int], None]
-) -> tuple[Lexicon, Postings]:
-    """The terms of the texts and where they stand."""
-    vocabulary = terms.vocabulary()
-    codes, sizes = [], []
-    for start in range(0, len(texts), _TOGETHER):
-        progress("finding terms", start, len(texts))
-        coded = terms.encode(texts[start : start + _TOGETHER], vocabulary)
-        codes.append(coded.codes.astype(np.int32))
-        sizes.append(coded.sizes)
-    progress("finding terms", len(texts), len(texts))
-    words = [bytes_of(term) for term in terms.of_words(vocabulary.words())]
-    distinct = sorted(set(words) - {b""})
-    number_of = {term: number for number, term in enumerate(distinct)}
-    numbers = np.fromiter((number_of.get(word, -1) for word in words), np.int64, len(words))
-    tokens = numbers[np.concatenate(codes)]
-    owners = np.repeat(np.arange(len(texts)), np.concatenate(sizes))
-    progress("weighing terms", 0, len(distinct))
-    postings = _weighed(tokens[tokens >= 0], owners[tokens >= 0], len(texts), len(distinct), formula)
-    progress("weighing terms", len(distinct), len(distinct))
-    return Lexicon.of(distinct), postings
+@dataclass(frozen=True, kw_only=True)
+class PostingShard:
+    """The postings of some rows of a collection.
+
+    `numbers` is which term of the collection each of its terms is, `order` which row of it each of its rows, both
+    ascending; None where they are the same, as in a collection of one shard.
+    """
+
+    postings: Postings
+    numbers: NDArray[np.int32] | None = None
+    order: Ints | None = None
+
+    def terms(self, terms: Ints) -> Ints:
+        """What its postings call terms of the collection, -1 where it has none. IndexError where they are damaged."""
+        local = terms if self.numbers is None else places_in(self.numbers, terms)
+        self.postings.check(local[local >= 0])
+        return local
+
+    def weights(self, terms: Ints, row: int) -> Floats:
+        """What each of some terms of the collection adds to a row of the shard; 0 where the row does not hold it."""
+        local = self.terms(terms).tolist()
+        return np.array([self.postings.weight(term, row) if term >= 0 else 0.0 for term in local], np.float64)
+
+    def row(self, row: int) -> int | None:
+        """What its postings call a row of the collection; None where it is in another shard."""
+        if self.order is None:
+            return row
+        place = int(places_in(self.order, np.array([row]))[0])
+        return place if place >= 0 else None
 
 
-def _weighed(terms: Ints, owners: Ints, docs: int, size: int, formula: Formula) -> Postings:
-    """From the term and the row of every token."""
-    lengths = np.bincount(owners, minlength=docs)
-    keys = terms << 32
-    keys |= owners
-    keys.sort()
-    first = np.flatnonzero(np.concatenate(([True], keys[1:] != keys[:-1]))) if len(keys) else np.zeros(0, np.int64)
-    counts = np.diff(first, append=len(keys))
-    keys = keys[first]
-    rows = (keys & 0xFFFFFFFF).astype(np.int32)
-    of_term = keys >> 32
-    holders = np.bincount(of_term, minlength=size)
-    starts = np.concatenate(([0], np.cumsum(holders))).astype(np.int64)
-    relative = lengths / max(lengths.mean(), np.finfo(float).tiny)
-    gain = formula.gain(counts.astype(np.float64), relative[rows]) - formula.absent
-    weights = (formula.idf(holders, docs)[of_term] * gain).astype(np.float32)
+@dataclass(frozen=True, kw_only=True)
+class Collection:
+    """What all rows have in common, whatever shards they stand in; `holders` and `tops` go by term.
+
+    `holders` is how many rows hold a term, `tops` the highest of its weights.
+    """
+
+    lexicon: Lexicon
+    docs: int
+    holders: Ints
+    tops: NDArray[np.float32]
+
+
+def weigh_all(
+    shards: Sequence[TermCounts],
+    formula: Formula,
+    receive: Callable[[PostingShard], None],
+    progress: Callable[[str, int, int], None],
+) -> Collection:
+    """Weigh the counts of every shard of a collection, one after the other; `receive` gets each."""
+    progress("weighing terms", 0, len(shards))
+    lexicon, numbers = Lexicon.merged([counted.lexicon for counted in shards])
+    holders, docs, length = np.zeros(len(lexicon), np.int64), 0, 0
+    for counted, mine in zip(shards, numbers, strict=True):
+        holders[mine] += np.diff(counted.starts)
+        docs += len(counted.lengths)
+        length += int(counted.lengths.sum(dtype=np.int64))
+    if not docs:
+        raise UsageError("there are no texts to index. Give at least one.")
+    idf, tops = formula.idf(holders, docs), np.full(len(lexicon), -np.inf, np.float32)
+    for done, (counted, mine) in enumerate(zip(shards, numbers, strict=True), 1):
+        postings = _weigh(counted, idf[mine], length / docs, formula)
+        tops[mine] = np.maximum(tops[mine], postings.bounds[:, TOP])
+        receive(PostingShard(postings=postings, numbers=mine if len(shards) > 1 else None))
+        progress("weighing terms", done, len(shards))
+    return Collection(lexicon=lexicon, docs=docs, holders=holders, tops=tops)
+
+
+def _weigh(counted: TermCounts, idf: Floats, mean_length: float, formula: Formula) -> Postings:
+    """What each term adds to each row, by the worth of the terms and the average length in the whole collection."""
+    rows, starts, docs = counted.rows, counted.starts, len(counted.lengths)
+    holders = np.diff(starts)
+    relative = counted.lengths / max(mean_length, np.finfo(float).tiny)
+    weights = np.empty(len(rows), np.float32)
+    edges = np.unique(np.append(np.searchsorted(starts, np.arange(0, len(rows), _BLOCK)), len(holders)))
+    for low, high in zip(edges[:-1].tolist(), edges[1:].tolist(), strict=True):
+        part = slice(starts[low], starts[high])
+        gain = formula.gain(counted.counts[part].astype(np.float64), relative[rows[part]]) - formula.absent
+        weights[part] = np.repeat(idf[low:high], holders[low:high]) * gain
     frequent = np.flatnonzero(holders * FREQUENT >= docs) if docs >= FEW_ROWS else np.zeros(0, np.int64)
     columns = np.zeros((len(frequent), docs), np.float32)
     for column, term in zip(columns, frequent.tolist(), strict=True):
         part = slice(starts[term], starts[term + 1])
         column[rows[part]] = weights[part]
-    return Postings(rows, weights, starts, _bounds(weights, starts), frequent, columns)
+    return Postings(
+        rows=rows,
+        weights=weights,
+        starts=starts,
+        bounds=_bounds(weights, starts),
+        frequent=frequent,
+        columns=columns,
+    )
 
 
 def _bounds(weights: NDArray[np.float32], starts: Ints) -> Bounds:

@@ -3,7 +3,8 @@
 The terms of a query are taken by the most they can add, highest first. Some row is known to score at least the
 `depth`-th weight of each term; once all the terms left cannot lift a row that far together, rows that hold only
 those need no look (MaxScore), and for the others their weights are read from the columns of frequent terms. The sum
-of a row always runs in the same order, so its bytes depend on the query alone.
+of a row always runs in the same order, that of the highest weights in the whole collection, so its bytes depend on the
+query and the collection, not on the shards.
 """
 
 from __future__ import annotations
@@ -16,7 +17,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from karat.core.ranked import Ranked
-from karat.retrieve._bm25.postings import KTH, LEVELS, LOW, TOP, Postings
+from karat.retrieve._bm25.postings import KTH, LEVELS, LOW, TOP, Postings, PostingShard
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -30,6 +31,7 @@ _SPARSE = 12
 _ENOUGH = 4
 _GROUPS = 8
 _SIGN = np.uint32(1 << 31)
+_ROW = np.uint64(0xFFFFFFFF)
 
 
 @dataclass(frozen=True)
@@ -41,37 +43,69 @@ class QueryTerms:
     times: Floats
 
 
-def query_terms(queries: int, owners: Ints, terms: Ints, postings: Postings) -> QueryTerms:
-    """Each query's distinct terms in the order in which their weights are summed."""
-    size = max(1, postings.terms)
+def _asked_of(shard: PostingShard, asked: QueryTerms) -> QueryTerms:
+    """The terms of queries as a shard's postings call them, without those it does not have."""
+    terms = shard.terms(asked.terms)
+    if shard.numbers is None:
+        return asked
+    held = terms >= 0
+    offsets = np.concatenate(([0], np.cumsum(held)))[asked.offsets]
+    return QueryTerms(offsets, terms[held], asked.times[held])
+
+
+def _in_collection(shard: PostingShard, keys: NDArray[np.uint64]) -> NDArray[np.uint64]:
+    """Keys of a shard's rows as keys of the collection's: rows ascend in both, so the order stays."""
+    if shard.order is None:
+        return keys
+    return (keys & ~_ROW) | shard.order[_rows(keys)].view(np.uint64)
+
+
+def query_terms(queries: int, owners: Ints, terms: Ints, tops: Floats) -> QueryTerms:
+    """Each query's distinct terms in the order in which their weights are summed, by the highest of these."""
+    size = max(1, len(tops))
     keys, times = np.unique(owners * size + terms, return_counts=True)
     owners, terms = keys // size, keys % size
-    most = postings.bounds[terms, TOP] * times.astype(np.float32)
+    most = tops[terms] * times.astype(np.float32)
     order = np.lexsort((terms, -most, owners))
     offsets = np.searchsorted(owners, np.arange(queries + 1))
     return QueryTerms(offsets, terms[order], times[order].astype(np.float32))
 
 
-def search(postings: Postings, terms: QueryTerms, depth: int, shares: NDArray[np.float64]) -> Ranked:
+def search(shards: Sequence[PostingShard], asked: QueryTerms, depth: int, shares: NDArray[np.float64]) -> Ranked:
     """The best `depth` rows of each query that hold at least one of its terms.
 
-    `shares[i]` is what the terms of query i give every row, whether it holds them or not.
+    `shares[i]` is what the terms of query i give every row, whether it holds them or not. What the last of the best
+    rows of the shards before reaches, no row of the next one may fall short of.
     """
-    plan = _SearchPlan(postings, terms, depth, shares)
-    keys = [plan.best(i) for i in range(len(terms.offsets) - 1)]
-    sizes = np.fromiter(map(len, keys), np.int64, len(keys))
-    flat = np.concatenate([*keys, np.zeros(0, np.uint64)])
-    rows = _rows(flat)
+    queries = range(len(asked.offsets) - 1)
+    best = [np.zeros(0, np.uint64)] * len(queries)
+    reached = np.full(len(queries), -np.inf)
+    for shard in shards:
+        plan = _SearchPlan(shard.postings, _asked_of(shard, asked), depth, shares, reached)
+        for i in queries:
+            keys = _in_collection(shard, plan.best(i))
+            best[i] = _best(np.concatenate((best[i], keys)), depth) if len(best[i]) and len(keys) else best[i]
+            if not len(best[i]):
+                best[i] = keys
+        if len(shards) > 1:
+            full = np.array([i for i in queries if len(best[i]) == depth], np.int64)
+            last = np.array([best[i][-1] for i in full.tolist()], np.uint64)
+            reached[full] = _unkeyed(last).astype(np.float64) - shares[full]
+    sizes = np.fromiter(map(len, best), np.int64, len(best))
+    flat = np.concatenate([*best, np.zeros(0, np.uint64)])
     offsets = np.concatenate(([0], np.cumsum(sizes))).astype(np.int64)
-    return Ranked(offsets, rows, _unkeyed(flat).astype(np.float64))
+    return Ranked(offsets, _rows(flat), _unkeyed(flat).astype(np.float64))
 
 
-def ranks_of(postings: Postings, asked: QueryTerms, rows: Sequence[Ints], shares: NDArray[np.float64]) -> Ints:
+def ranks_of(
+    shards: Sequence[PostingShard], asked: QueryTerms, rows: Sequence[Ints], shares: NDArray[np.float64]
+) -> Ints:
     """For each query the rank of the best of its rows in all that it finds, by counting those above; 0: not found."""
-    plan = _SearchPlan(postings, asked, postings.docs, shares)
+    every = np.full(len(rows), -np.inf)
+    plans = [_SearchPlan(s.postings, _asked_of(s, asked), s.postings.docs, shares, every) for s in shards]
     ranks = np.zeros(len(rows), np.int64)
     for query, sought in enumerate(rows):
-        keys = plan.keys(query)
+        keys = np.concatenate([_in_collection(s, p.keys(query)) for s, p in zip(shards, plans, strict=True)])
         wanted = keys[np.isin(_rows(keys), sought)]
         if len(wanted):
             ranks[query] = np.count_nonzero(keys > wanted.max()) + 1
@@ -81,7 +115,14 @@ def ranks_of(postings: Postings, asked: QueryTerms, rows: Sequence[Ints], shares
 class _SearchPlan:
     """What is worked out for all queries at once, and the room in which each is summed."""
 
-    def __init__(self, postings: Postings, asked: QueryTerms, depth: int, shares: NDArray[np.float64]) -> None:
+    def __init__(
+        self,
+        postings: Postings,
+        asked: QueryTerms,
+        depth: int,
+        shares: NDArray[np.float64],
+        reached: NDArray[np.float64],
+    ) -> None:
         self.postings, self.depth, self.shares = postings, depth, shares.tolist()
         self.sums = np.zeros(postings.docs, np.float32)
         self.marks = np.empty(postings.docs, np.int32)
@@ -90,7 +131,7 @@ class _SearchPlan:
         queries = np.repeat(np.arange(len(offsets) - 1), np.diff(offsets))
         lows = np.bincount(queries, bounds[:, LOW], len(offsets) - 1)
         level = int(np.searchsorted(LEVELS, depth))
-        floors = np.full(len(offsets) - 1, -np.inf)
+        floors = reached.copy()
         if level < len(LEVELS):
             np.maximum.at(floors, queries, bounds[:, KTH + level] + lows[queries] - bounds[:, LOW])
         self.floors, self.lows = floors.tolist(), lows.tolist()
@@ -108,9 +149,7 @@ class _SearchPlan:
 
     def best(self, query: int) -> NDArray[np.uint64]:
         """The best rows of a query as keys, best first."""
-        keys = self.keys(query)
-        keys.sort()
-        return keys[: -self.depth - 1 : -1]
+        return _best(self.keys(query), self.depth)
 
     def keys(self, query: int) -> NDArray[np.uint64]:
         """The rows of a query that may be among the best, as keys, in no order."""
@@ -161,6 +200,11 @@ class _SearchPlan:
         return rows, sums
 
 
+def _best(keys: NDArray[np.uint64], depth: int) -> NDArray[np.uint64]:
+    keys.sort()
+    return keys[: -depth - 1 : -1]
+
+
 def _above(rows: Ints, sums: Floats, floor: float) -> tuple[Ints, Floats]:
     places = (sums >= floor).nonzero()[0]
     return rows.take(places), sums.take(places)
@@ -192,7 +236,7 @@ def _keyed(sums: Floats, rows: Ints) -> NDArray[np.uint64]:
 
 
 def _rows(keys: NDArray[np.uint64]) -> Ints:
-    return (keys & np.uint64(0xFFFFFFFF)).astype(np.int64)
+    return (keys & _ROW).astype(np.int64)
 
 
 def _unkeyed(keys: NDArray[np.uint64]) -> Floats:

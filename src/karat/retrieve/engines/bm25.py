@@ -18,9 +18,10 @@ import numpy as np
 
 from karat.core.errors import InputError, UsageError, did_you_mean
 from karat.core.ranked import Ranked
+from karat.core.text.languages import count_languages
 from karat.retrieve._bm25 import folder as folders
-from karat.retrieve._bm25.lexicon import Lexicon
-from karat.retrieve._bm25.postings import Postings, index
+from karat.retrieve._bm25.counts import count_terms
+from karat.retrieve._bm25.postings import TOP, Collection, PostingShard, weigh_all
 from karat.retrieve._bm25.search import QueryTerms, query_terms, ranks_of, search
 from karat.retrieve._bm25.variants import DELTA, EPSILON, VARIANTS, Formula
 from karat.retrieve._engine import Progress, check_depth, check_settings, concatenated
@@ -43,24 +44,57 @@ class BM25Engine:
     name: ClassVar[str] = "bm25"
 
     def __init__(
-        self, settings: Mapping[str, Any], language: str, lexicon: Lexicon, postings: Postings, place: str = "the index"
+        self,
+        settings: Mapping[str, Any],
+        language: str,
+        collection: Collection,
+        shards: Sequence[PostingShard],
+        place: str = "the index",
     ) -> None:
         self.settings = settings
         self._terms = Terms.asked(settings["terms"], language)
         self._formula = _formula(settings)
-        self._lexicon, self._postings, self._place = lexicon, postings, place
+        self._collection, self._shards, self._place = collection, shards, place
 
     @classmethod
     def build(cls, texts: Sequence[str], settings: Mapping[str, Any], progress: Progress) -> Self:
         completed = _completed(settings)
-        if not len(texts):
-            raise UsageError("there are no texts to index. Give at least one.")
-        terms = Terms.asked(completed["terms"], completed["language"]).fitted(texts)
-        lexicon, postings = index(texts, terms, _formula(completed), progress)
-        return cls(completed, terms.language, lexicon, postings)
+        terms = Terms.asked(completed["terms"], completed["language"]).fitted(count_languages(texts))
+        shards: list[PostingShard] = []
+        collection = weigh_all([count_terms(texts, terms, progress)], _formula(completed), shards.append, progress)
+        return cls(completed, terms.language, collection, shards)
+
+    @classmethod
+    def completed(cls, settings: Mapping[str, Any], languages: Mapping[Any, int]) -> dict[str, Any]:
+        """The settings with their defaults, and under `stems` the language that words in its script are stemmed by."""
+        completed = _completed(settings)
+        terms = Terms.asked(completed["terms"], completed["language"]).fitted(languages)
+        return {**completed, "stems": terms.language}
+
+    @classmethod
+    def build_shard(cls, texts: Sequence[str], settings: Mapping[str, Any], folder: Path, progress: Progress) -> None:
+        """Count the terms of some rows of a collection, into an empty folder."""
+        terms = Terms.asked(settings["terms"], settings["stems"])
+        folders.write_counts(folder, count_terms(texts, terms, progress))
+
+    @classmethod
+    def join(
+        cls, shards: Sequence[Path], settings: Mapping[str, Any], folder: Path, progress: Progress
+    ) -> dict[str, Any]:
+        """Weigh the terms of all shards by what they have in common, into an empty folder."""
+        settings = dict(settings)
+        language = settings.pop("stems")
+        folders.write_joined(folder, shards, settings, language, _formula(settings), progress)
+        return {"settings": settings}
+
+    @classmethod
+    def load_shards(cls, folder: Path, shards: Sequence[Path], orders: Sequence[NDArray[np.int64]]) -> Self:
+        """The engine over shards that were joined in a folder; `orders` has the row of each of their rows."""
+        settings, language, collection, parts = folders.read_joined(folder, shards, orders)
+        return cls._loaded(settings, language, collection, parts, folder)
 
     def __len__(self) -> int:
-        return self._postings.docs
+        return self._collection.docs
 
     @property
     def language(self) -> str:
@@ -70,12 +104,12 @@ class BM25Engine:
     @cached_property
     def vocabulary(self) -> list[str]:
         """Every term of the index, in byte order."""
-        return self._lexicon.terms()
+        return self._collection.lexicon.terms()
 
     @property
     def holders(self) -> NDArray[np.int64]:
         """How many rows hold each term of the vocabulary."""
-        return np.diff(self._postings.starts)
+        return self._collection.holders
 
     def search(self, queries: Sequence[str], depth: int = 100) -> Ranked:
         """The best rows of each query that hold at least one of its terms."""
@@ -89,19 +123,18 @@ class BM25Engine:
         """For each query the rank of the best of its rows in a search as deep as there are rows; 0: it finds none."""
         with self._reading():
             terms, shares = self._asked(queries)
-            return ranks_of(self._postings, terms, rows, shares)
+            return ranks_of(self._shards, terms, rows, shares)
 
     def _asked(self, queries: Sequence[str]) -> tuple[QueryTerms, NDArray[np.float64]]:
         """The known terms of queries, and what these give every row."""
         words = self._terms.vocabulary()
         coded = self._terms.encode(queries, words)
-        numbers = self._lexicon.find(self._terms.of_words(words.words()))
+        numbers = self._collection.lexicon.find(self._terms.of_words(words.words()))
         terms = numbers[coded.codes]
         known = terms >= 0
         terms, owners = terms[known], coded.owners[known]
-        self._check(terms)
         shares = np.bincount(owners, self._shares(terms), len(queries)).astype(np.float64)
-        return query_terms(len(queries), owners, terms, self._postings), shares
+        return query_terms(len(queries), owners, terms, self._collection.tops), shares
 
     @contextmanager
     def _reading(self) -> Iterator[None]:
@@ -115,7 +148,7 @@ class BM25Engine:
     def _search(self, queries: Sequence[str], depth: int) -> Ranked:
         with self._reading():
             terms, shares = self._asked(queries)
-            ranked = search(self._postings, terms, depth, shares)
+            ranked = search(self._shards, terms, depth, shares)
         if len(ranked.rows) and ranked.rows.max() >= len(self):
             raise self._damaged("it names rows that do not exist")
         if not np.isfinite(ranked.scores).all():
@@ -126,16 +159,7 @@ class BM25Engine:
         """What each term gives every row."""
         if not self._formula.absent:
             return np.zeros(len(terms))
-        starts = self._postings.starts
-        return self._formula.idf(starts[terms + 1] - starts[terms], len(self)) * self._formula.absent
-
-    def _check(self, terms: NDArray[np.int64]) -> None:
-        """Rows ascend within a term, so its first and its last tell whether all exist."""
-        first, last = (
-            self._postings.rows[self._postings.starts[at] - less] for at, less in ((terms, 0), (terms + 1, 1))
-        )
-        if len(terms) and not 0 <= first.min() <= last.max() < len(self):
-            raise self._damaged("it names rows that do not exist")
+        return self._formula.idf(self._collection.holders[terms], len(self)) * self._formula.absent
 
     def _damaged(self, why: str) -> InputError:
         return InputError(f"is damaged: {why}", place=self._place, remedy="Index the documents again.")
@@ -151,7 +175,11 @@ class BM25Engine:
     def unknown_terms(self, query: str) -> list[str]:
         """The terms of a query that no row holds, each once."""
         terms = list(dict.fromkeys(self.terms_of(query)))
-        return [term for term, number in zip(terms, self._lexicon.find(terms).tolist(), strict=True) if number < 0]
+        return [
+            term
+            for term, number in zip(terms, self._collection.lexicon.find(terms).tolist(), strict=True)
+            if number < 0
+        ]
 
     def explain(self, query: str, row: int) -> list[tuple[str, float]]:
         """What each term of a query adds to the score of a row, highest first; 0 for a term that adds nothing.
@@ -162,24 +190,46 @@ class BM25Engine:
             raise UsageError(f"there is no row {row}: rows go from 0 to {len(self) - 1}.")
         sequence = self.terms_of(query)
         terms = list(dict.fromkeys(sequence))
-        numbers = self._lexicon.find(terms)
-        self._check(numbers[numbers >= 0])
-        weights = []
-        for term, number in zip(terms, numbers.tolist(), strict=True):
-            weight = 0.0
-            if number >= 0:
-                weight = (self._postings.weight(number, row) or 0.0) + float(self._shares(np.array([number]))[0])
-            weights.append((term, sequence.count(term) * weight))
-        return sorted(weights, key=lambda pair: -pair[1])
+        numbers = self._collection.lexicon.find(terms)
+        known = numbers >= 0
+        weights = np.zeros(len(terms))
+        weights[known] = self._weights(numbers[known], row) + self._shares(numbers[known])
+        pairs = [(term, sequence.count(term) * weight) for term, weight in zip(terms, weights.tolist(), strict=True)]
+        return sorted(pairs, key=lambda pair: -pair[1])
+
+    def _weights(self, terms: NDArray[np.int64], row: int) -> NDArray[np.float64]:
+        """What each term adds to a row in the shard that has it."""
+        for shard in self._shards:
+            place = shard.row(row)
+            if place is not None:
+                with self._reading():
+                    return shard.weights(terms, place)
+        raise self._damaged(f"no shard has row {row}")
 
     def save(self, folder: Path) -> None:
-        folders.write(folder, self.settings, self.language, self._lexicon, self._postings)
+        """Write an engine of one shard; one of many stands in its folders already."""
+        (shard,) = self._shards
+        folders.write(folder, self.settings, self.language, self._collection.lexicon, shard.postings)
 
     @classmethod
     def load(cls, folder: Path) -> Self:
         settings, language, lexicon, postings = folders.read(folder)
+        collection = Collection(
+            lexicon=lexicon, docs=postings.docs, holders=np.diff(postings.starts), tops=postings.bounds[:, TOP]
+        )
+        return cls._loaded(settings, language, collection, [PostingShard(postings=postings)], folder)
+
+    @classmethod
+    def _loaded(
+        cls,
+        settings: Mapping[str, Any],
+        language: str,
+        collection: Collection,
+        shards: Sequence[PostingShard],
+        folder: Path,
+    ) -> Self:
         try:
-            return cls(_completed(settings), language, lexicon, postings, str(folder))
+            return cls(_completed(settings), language, collection, shards, str(folder))
         except UsageError as problem:
             raise InputError(f"is damaged: {problem}", place=str(folder), remedy="Index the documents again.") from None
 

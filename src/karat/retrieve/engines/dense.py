@@ -6,8 +6,10 @@ query without one finds nothing. Every other passage has a cosine, so a search r
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
+from contextlib import AbstractContextManager
 from functools import cached_property
+from itertools import pairwise
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, ClassVar, Self
 
@@ -15,39 +17,56 @@ import numpy as np
 
 from karat.core.errors import KaratError, UsageError
 from karat.core.ranked import Ranked
+from karat.io.arrays import mapped_array
+from karat.io.threads import ALONE, one_thread, threads_for
 from karat.models import EmbedderSettings, Known, embed_all, embedder_named
 from karat.models.hosts import permitted
-from karat.retrieve._engine import Progress, check_depth, check_settings, concatenated
-from karat.retrieve._graph import Graph
-from karat.retrieve._vectors import EmbeddedRows, cosines, exact_candidates, read, write
+from karat.retrieve._engine import Progress, check_depth, check_settings, concatenated, merged
+from karat.retrieve._graph import LOOKED_AT, Graph
+from karat.retrieve._precision import PRECISIONS, StoredVectors
+from karat.retrieve._recall import EFFORTS, mean_recall, problems_of, recall_at_precision, sample_queries, settle_effort
+from karat.retrieve._vectors import EmbeddedRows, VectorShard, cosines, damaged, read, read_card, write, write_card
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
+    from karat.core.docs import Problem
     from karat.models import Embedder
 
-_DEFAULTS: dict[str, Any] = {"ann": "exact", "m": 32, "ef_construction": 200, "ef_search": 256}
+    Ints = NDArray[np.int64]
+
+AUTO = "auto"
+
+_DEFAULTS: dict[str, Any] = {"ann": "exact", "precision": "float32", "m": 32, "ef_construction": 200, "ef_search": AUTO}
 _QUERIES = 1024
 """How many queries are searched at a time, which bounds the memory their candidates take."""
-_RANKED = 64
-"""How many queries are multiplied with all vectors at a time to count what stands above a row."""
+_JOINED = 2
+_SAMPLE = "queries.npy"
+"""Queries made of passages of a shard, by which the search of all is measured."""
 
 
 class DenseEngine:
     """Texts by the cosine of their embeddings.
 
-    Settings: `embedder` (the values of EmbedderSettings), `ann` (`exact` or `hnsw`), and for hnsw `m` (links of a
-    passage), `ef_construction` and `ef_search` (how many candidates are kept while building and searching; more is
-    slower and misses less).
+    Settings: `embedder` (the values of EmbedderSettings), `ann` (`exact` or `hnsw`), `precision` of the stored vectors
+    (`float32`, `float16`, `int8`; for exact search), and for hnsw `m` (links of a passage), `ef_construction` and
+    `ef_search` (how many candidates are kept while building and searching; more is slower and misses less). Unless it
+    is given, `ef_search` is as high as a sample of passages needs to find nearly all of their nearest.
     """
 
     name: ClassVar[str] = "dense"
 
     def __init__(
-        self, settings: Mapping[str, Any], content: EmbeddedRows, graph: Graph | None = None, place: str = ""
+        self,
+        settings: Mapping[str, Any],
+        shards: Sequence[VectorShard],
+        *,
+        measured: Mapping[str, float] | None = None,
+        place: str = "",
+        embedder: Embedder | None = None,
     ) -> None:
-        self.settings, self._content, self._graph, self._place = settings, content, graph, place
-        self._embedder: Embedder | None = None
+        self.settings, self._shards, self._place, self._embedder = settings, shards, place, embedder
+        self.measured = dict(measured or {})
 
     @classmethod
     def build(
@@ -56,56 +75,182 @@ class DenseEngine:
         settings: Mapping[str, Any],
         progress: Progress,
         *,
-        known: Known | None = None,
+        known: Sequence[Known] | None = None,
         journal: Path | None = None,
     ) -> Self:
         """An engine over the texts; `known` and `journal` save embedding again what was embedded before."""
-        completed = _completed(settings)
-        embedder = embedder_named(EmbedderSettings.of(completed["embedder"]))
-        embedded = embed_all(embedder, texts, known, journal, progress)
-        content = EmbeddedRows(embedder.fingerprint, embedded.vectors, embedded.digests, embedded.rows)
-        graph = None
-        if completed["ann"] == "hnsw" and len(content.vectors):
-            graph = Graph.build(content.vectors, completed["m"], completed["ef_construction"], progress)
-        engine = cls(completed, content, graph)
-        engine._embedder = embedder
+        engine, queries = cls._built(texts, _completed(settings), progress, known, journal)
+        engine._settle_effort(queries, progress)
         return engine
+
+    @classmethod
+    def _built(
+        cls,
+        texts: Sequence[str],
+        settings: Mapping[str, Any],
+        progress: Progress,
+        known: Sequence[Known] | None,
+        journal: Path | None,
+    ) -> tuple[Self, NDArray[np.float32]]:
+        """An engine over the texts, and queries to measure by where it may miss something."""
+        precision = settings.get("precision", "float32")
+        embedder = embedder_named(EmbedderSettings.of(settings["embedder"]))
+        usable = [one for one in known or () if one.precision in ("float32", precision)]
+        embedded = embed_all(embedder, texts, usable, journal, progress)
+        vectors = StoredVectors.of(embedded.vectors, precision)
+        content = EmbeddedRows(embedder.fingerprint, vectors, embedded.digests, embedded.rows)
+        graph, measured, queries = None, {}, np.zeros((0, vectors.shape[1]), np.float32)
+        if len(vectors) and (settings["ann"] != "exact" or precision != "float32"):
+            queries = sample_queries(texts, embedder)
+        if precision != "float32":
+            measured = recall_at_precision(queries, embedded.vectors, vectors)
+        if settings["ann"] == "hnsw" and len(vectors):
+            graph = Graph.build(vectors.values, settings["m"], settings["ef_construction"], progress)
+        return cls(settings, [VectorShard(content, graph)], measured=measured, embedder=embedder), queries
+
+    @classmethod
+    def completed(cls, settings: Mapping[str, Any], languages: Mapping[Any, int]) -> dict[str, Any]:
+        """The settings with their defaults."""
+        return _completed(settings)
+
+    @classmethod
+    def build_shard(
+        cls,
+        texts: Sequence[str],
+        settings: Mapping[str, Any],
+        folder: Path,
+        progress: Progress,
+        *,
+        known: Sequence[Known] | None = None,
+        journal: Path | None = None,
+    ) -> None:
+        """Embed some rows of a collection, into an empty folder."""
+        engine, queries = cls._built(texts, settings, progress, known, journal)
+        engine.save(folder)
+        if settings["ann"] != "exact":
+            np.save(folder / _SAMPLE, queries)
+
+    @classmethod
+    def join(
+        cls, shards: Sequence[Path], settings: Mapping[str, Any], folder: Path, progress: Progress
+    ) -> dict[str, Any]:
+        """Settle how hard the graphs of all shards are to be searched, into an empty folder."""
+        contents = [read(shard, _completed) for shard in shards]
+        ends = np.cumsum([0, *(len(content.rows) for _, content, _ in contents)])
+        orders = [np.arange(first, last) for first, last in pairwise(ends.tolist())]
+        engine = cls._over(settings, shards, orders, {}, folder)
+        engine.measured = mean_recall([measured for _, _, measured in contents])
+        if settings["ann"] != "exact":
+            samples = [mapped_array(shard / _SAMPLE, np.float32, 2) for shard in shards]
+            engine._settle_effort(np.concatenate([some for some in samples if len(some)] or samples[:1]), progress)
+        card = {
+            "settings": engine.settings,
+            "fingerprint": engine.fingerprint,
+            "shards": len(shards),
+            "measured": engine.measured,
+        }
+        write_card(folder, _JOINED, card)
+        return {
+            "settings": dict(engine.settings),
+            "without_vector": engine.without_vector,
+            "measured": engine.measured,
+            "problems": engine.problems,
+        }
+
+    @classmethod
+    def load_shards(cls, folder: Path, shards: Sequence[Path], orders: Sequence[Ints]) -> Self:
+        """The engine over shards that were joined in a folder; `orders` has the row of each of their rows."""
+        card = read_card(folder, _JOINED, _completed)
+        if not card.get("shards") == len(shards) == len(orders):
+            raise damaged(folder, f"is damaged: it was joined of {card.get('shards')!r} shards, not {len(shards)}")
+        return cls._over(card["settings"], shards, orders, card["measured"], folder)
+
+    @classmethod
+    def _over(
+        cls,
+        settings: Mapping[str, Any],
+        shards: Sequence[Path],
+        orders: Sequence[Ints],
+        measured: Mapping[str, float],
+        folder: Path,
+    ) -> Self:
+        parts = []
+        for shard, order in zip(shards, orders, strict=True):
+            kept, content, _ = read(shard, _completed)
+            if len(order) != len(content.rows) or not bool((order[1:] > order[:-1]).all()):
+                raise damaged(shard, "is damaged: its rows do not ascend, or are more or fewer than those of the index")
+            if _without_effort(kept) != _without_effort(settings):
+                raise damaged(shard, "is damaged: it was built with other settings")
+            parts.append(VectorShard(content, _graph(shard, kept, content), order if len(shards) > 1 else None))
+        prints = sorted({part.content.fingerprint for part in parts if len(part.content.vectors)})
+        sizes = {part.content.vectors.shape[1] for part in parts if len(part.content.vectors)}
+        if len(prints) > 1 or len(sizes) > 1:
+            raise KaratError(
+                f"the shards of this index were embedded by several models: {', '.join(prints)}. "
+                "Their vectors cannot be compared: index again."
+            )
+        return cls(settings, parts, measured=measured, place=str(folder))
+
+    @property
+    def _contents(self) -> list[EmbeddedRows]:
+        return [shard.content for shard in self._shards]
 
     @property
     def vectors(self) -> NDArray[np.float32]:
-        """The vector of each distinct text."""
-        return self._content.vectors
+        """The vector of each distinct text, shard after shard."""
+        if len(self._shards) == 1 and self._contents[0].vectors.precision == "float32":
+            return self._contents[0].vectors.values
+        full = [content.vectors[:] for content in self._contents if len(content.vectors)]
+        return np.concatenate(full) if full else np.zeros((0, 0), np.float32)
 
     @property
     def row_vectors(self) -> NDArray[np.float32]:
         """The vector of each row; zeros where it has none."""
-        rows = self._content.rows
-        vectors = np.zeros((len(rows), self.vectors.shape[1]), np.float32)
-        vectors[rows >= 0] = self.vectors[rows[rows >= 0]]
+        vectors = np.zeros((len(self), self._dimension), np.float32)
+        for shard in self._shards:
+            rows = np.flatnonzero(shard.content.rows >= 0)
+            if len(rows):
+                vectors[shard.in_collection(rows)] = shard.content.vectors[shard.content.rows[rows]]
         return vectors
 
     @property
-    def digests(self) -> NDArray[np.uint8]:
-        """The digest of the text behind each vector."""
-        return self._content.digests
+    def _dimension(self) -> int:
+        """How many numbers a vector has; 0 where no row has one."""
+        return max((content.vectors.shape[1] for content in self._contents if len(content.vectors)), default=0)
 
     @property
-    def known(self) -> Known:
+    def known(self) -> tuple[Known, ...]:
         """What a later build need not embed again."""
-        return Known(self._content.fingerprint, self.digests, self.vectors)
+        return tuple(Known(one.fingerprint, one.digests, one.vectors, one.vectors.precision) for one in self._contents)
 
     @property
     def without_vector(self) -> int:
         """How many rows are never found, since the model makes nothing of their texts."""
-        return int((self._content.rows < 0).sum())
+        return sum(int((content.rows < 0).sum()) for content in self._contents)
 
     @property
     def fingerprint(self) -> str:
         """What made the vectors."""
-        return self._content.fingerprint
+        contents = self._contents
+        return next((one.fingerprint for one in contents if len(one.vectors)), contents[0].fingerprint)
+
+    @property
+    def problems(self) -> list[Problem]:
+        """What was measured of the engine and should be known."""
+        return list(problems_of(self.settings, self.measured))
 
     def __len__(self) -> int:
-        return len(self._content.rows)
+        return sum(len(content.rows) for content in self._contents)
+
+    def _settle_effort(self, queries: NDArray[np.float32], progress: Progress) -> None:
+        """Measure how much of exact search the graphs find, and search harder until it is enough, unless told how."""
+        if self.settings["ann"] != "hnsw":
+            return
+        asked = self.settings["ef_search"]
+        progress("measuring recall", 0, 1)
+        effort, self.measured = settle_effort(queries, self._near, EFFORTS if asked == AUTO else (asked,))
+        self.settings = {**self.settings, "ef_search": effort}
+        progress("measuring recall", 1, 1)
 
     @cached_property
     def embedder(self) -> Embedder:
@@ -121,7 +266,7 @@ class DenseEngine:
 
     def search(self, queries: Sequence[str], depth: int = 100) -> Ranked:
         """The nearest rows of each query, by cosine."""
-        if not queries or not len(self.vectors):  # nobody is asked to embed for nothing
+        if not queries or not self._dimension:  # nobody is asked to embed for nothing
             check_depth(depth)
             return Ranked.empty(len(queries))
         return self.search_vectors(self._asked(queries), depth)
@@ -129,68 +274,91 @@ class DenseEngine:
     def search_vectors(self, queries: NDArray[np.float32], depth: int = 100) -> Ranked:
         """The nearest rows of queries that are vectors of length 1 already (or zeros, which find nothing)."""
         check_depth(depth)
-        full = np.flatnonzero(queries.any(axis=1) & (len(self.vectors) > 0))
+        full = np.flatnonzero(queries.any(axis=1) & (self._dimension > 0))
         parts = []
         for start in range(0, len(full), _QUERIES):
             numbers = full[start : start + _QUERIES]
             asked = np.ascontiguousarray(queries[numbers])
-            for lines, places in self._candidates(asked, depth):
-                parts.append(
-                    (numbers[lines], self._content.ranked(places, cosines(self.vectors, asked[lines], places), depth))
-                )
+            parts.append((numbers, self._near(asked, depth, self.settings.get("ef_search"))))
         return concatenated(parts, len(queries))
 
-    def ranks_of(self, queries: Sequence[str], rows: Sequence[NDArray[np.int64]]) -> NDArray[np.int64]:
+    def _near(self, asked: NDArray[np.float32], depth: int, effort: int | None) -> Ranked:
+        """The nearest rows of some queries, the best of each shard merged into those of the shards before."""
+        with self._threads(asked, effort):
+            ranked = self._shards[0].search(asked, depth, effort)
+            for shard in self._shards[1:]:
+                ranked = merged(ranked, shard.search(asked, depth, effort), depth)
+        return ranked
+
+    def _threads(self, asked: NDArray[np.float32], effort: int | None = None) -> AbstractContextManager[Any]:
+        """As many threads as pay for a search. FAISS wakes all there are for the smallest one, BLAS does not."""
+        vectors = len(self._shards) * effort * LOOKED_AT if effort else sum(len(one.vectors) for one in self._contents)
+        return threads_for(max(ALONE + 1, asked.size * vectors))
+
+    def ranks_of(self, queries: Sequence[str], rows: Sequence[Ints]) -> Ints:
         """For each query the rank of the best of its rows in an exact search of all rows; 0: it finds none."""
-        found = [some[self._content.rows[some] >= 0] for some in rows]
-        wanted = [number for number, some in enumerate(found) if len(some)]
         ranks = np.zeros(len(queries), np.int64)
-        for start in range(0, len(wanted), _RANKED):
-            numbers = np.array(wanted[start : start + _RANKED])
+        wanted = [n for n, some in enumerate(rows) if any(len(shard.places(some)) for shard in self._shards)]
+        for start in range(0, len(wanted), _QUERIES):
+            numbers = np.array(wanted[start : start + _QUERIES])
             asked = self._asked([queries[number] for number in numbers])
             full = asked.any(axis=1)
             numbers, asked = numbers[full], np.ascontiguousarray(asked[full])
-            ranks[numbers] = self._content.ranks_of(asked, [found[number] for number in numbers])
+            if not len(numbers):
+                continue
+            with one_thread():  # of many small steps
+                best = [self._best(line[None], rows[number]) for line, number in zip(asked, numbers, strict=True)]
+                ranks[numbers] = 1 + sum(shard.above(asked, best) for shard in self._shards)
         return ranks
 
-    def _candidates(
-        self, asked: NDArray[np.float32], depth: int
-    ) -> Iterator[tuple[NDArray[np.int64], NDArray[np.int64]]]:
-        if self._graph is None:
-            yield from exact_candidates(self.vectors, asked, depth)
-        else:
-            ef = self.settings["ef_search"]
-            yield np.arange(len(asked)), self._graph.candidates(asked, depth, ef)
+    def _best(self, asked: NDArray[np.float32], rows: Ints) -> tuple[float, int]:
+        """The highest cosine of a query and some rows, and the highest of those that have it."""
+        hits = (shard.best(asked, rows) for shard in self._shards)
+        return max(hit for hit in hits if hit is not None)
 
     def explain(self, query: str, row: int) -> list[tuple[str, float]]:
         """The cosine of a query and a row; 0 where either has no vector."""
-        place = int(self._content.rows[row])
-        asked = self._asked([query]) if place >= 0 else np.zeros((1, 0), np.float32)
-        cosine = float(cosines(self.vectors, asked, np.array([[place]]))[0, 0]) if asked.any() else 0.0
-        return [("cosine", cosine)]
+        for shard in self._shards:
+            places = shard.places(np.array([row]))
+            asked = self._asked([query]) if len(places) else np.zeros((1, 0), np.float32)
+            if asked.any():
+                return [("cosine", float(cosines(shard.content.vectors, asked, places[None])[0, 0]))]
+        return [("cosine", 0.0)]
 
     def _asked(self, queries: Sequence[str]) -> NDArray[np.float32]:
         asked = self.embedder.embed(queries, "query")
-        if asked.any() and asked.shape[1] != self.vectors.shape[1]:
+        if asked.any() and asked.shape[1] != self._dimension:
             raise KaratError(
                 f"the embedder {self.embedder.settings.label} makes vectors of {asked.shape[1]} numbers, those of this "
-                f"index have {self.vectors.shape[1]}. The model behind it changed: index again."
+                f"index have {self._dimension}. The model behind it changed: index again."
             )
         return asked
 
     def save(self, folder: Path) -> None:
-        write(folder, self.settings, self._content)
-        if self._graph is not None:
-            self._graph.save(folder)
+        """Write an engine of one shard; one of many stands in its folders already."""
+        (shard,) = self._shards
+        write(folder, self.settings, shard.content, self.measured)
+        if shard.graph is not None:
+            shard.graph.save(folder)
 
     @classmethod
     def load(cls, folder: Path) -> Self:
-        settings, content = read(folder, _completed)
-        linked = settings["ann"] == "hnsw" and len(content.vectors)
-        return cls(settings, content, Graph.load(folder, content.vectors) if linked else None, str(folder))
+        settings, content, measured = read(folder, _completed)
+        shard = VectorShard(content, _graph(folder, settings, content))
+        return cls(settings, [shard], measured=measured, place=str(folder))
 
 
 engine = DenseEngine
+
+
+def _graph(folder: Path, settings: Mapping[str, Any], content: EmbeddedRows) -> Graph | None:
+    linked = settings["ann"] == "hnsw" and len(content.vectors)
+    return Graph.load(folder, content.vectors.values) if linked else None
+
+
+def _without_effort(settings: Mapping[str, Any]) -> dict[str, Any]:
+    """The settings that a shard depends on."""
+    return {name: value for name, value in settings.items() if name != "ef_search"}
 
 
 def _completed(settings: Mapping[str, Any]) -> dict[str, Any]:
@@ -203,8 +371,20 @@ def _completed(settings: Mapping[str, Any]) -> dict[str, Any]:
     completed["embedder"] = EmbedderSettings.of(completed["embedder"]).plain()
     if completed["ann"] not in ("exact", "hnsw"):
         raise UsageError(f"the setting ann of the engine dense must be exact or hnsw, found {completed['ann']!r}.")
+    if completed["precision"] not in PRECISIONS:
+        raise UsageError(
+            f"the setting precision of the engine dense must be {', '.join(PRECISIONS)}, "
+            f"found {completed['precision']!r}."
+        )
+    if completed["precision"] == "float32":
+        del completed["precision"]
+    elif completed["ann"] != "exact":
+        raise UsageError(
+            "the setting precision of the engine dense is for exact search. Leave it out, or set ann to exact."
+        )
     for name, least, most in (("m", 2, 512), ("ef_construction", 1, 100_000), ("ef_search", 1, 100_000)):
-        if type(completed[name]) is not int or not least <= completed[name] <= most:
+        given = completed[name]
+        if given != _DEFAULTS[name] and (type(given) is not int or not least <= given <= most):
             raise UsageError(
                 f"the setting {name} of the engine dense must be a whole number from {least} to {most}, "
                 f"found {completed[name]!r}."
