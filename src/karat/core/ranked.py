@@ -93,8 +93,10 @@ class Ranked:
 
     def top(self, depth: int) -> Ranked:
         """The best `depth` hits of each query."""
-        kept = self.rank <= depth
-        sizes = np.minimum(np.diff(self.offsets), depth)
+        sizes = np.diff(self.offsets)
+        if sizes.max(initial=0) <= depth:
+            return self
+        kept, sizes = self.rank <= depth, np.minimum(sizes, depth)
         return Ranked(np.concatenate(([0], np.cumsum(sizes))), self.rows[kept], self.scores[kept])
 
     def take(self, queries: Ints) -> Ranked:
