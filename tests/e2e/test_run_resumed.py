@@ -156,3 +156,44 @@ def test_a_place_that_cannot_be_written_and_a_run_that_is_held_are_named(station
     with open_run(path).held():
         assert karat("run").code == 0  # another process is at the stopped one: this is a new run
     assert last() != path
+
+
+@pytest.mark.parametrize("stage", ["searching by", "answering by", "tracing failures", "writing tables"])
+def test_killed_in_any_stage_a_run_ends_as_if_undisturbed(station, put, folder, last, monkeypatch, stage):
+    """The second time that a stage says how far it is the process is gone, as by SIGKILL from outside."""
+    import karat
+
+    put("karat.yaml", station.spec + "answer: {by: extractive}\n")
+    killed = (
+        "import os, signal, karat, karat.systems.retrieval as r\n"
+        "r.TIMED, r.BATCH, told = 2, 2, []\n"
+        "def say(what, done, total):\n"
+        f"    told.append(what.startswith({stage!r}))\n"
+        "    sum(told) == 2 and os.kill(os.getpid(), signal.SIGKILL)\n"
+        "karat.run('karat.yaml', runs_dir='killed', say=say)"
+    )
+    assert subprocess.run([sys.executable, "-c", killed], cwd=folder, check=False).returncode == -signal.SIGKILL
+    monkeypatch.setattr("karat.systems.retrieval.TIMED", 2)
+    monkeypatch.setattr("karat.systems.retrieval.BATCH", 2)
+    monkeypatch.chdir(folder)
+    stopped_run = last("killed")
+    assert not (stopped_run / "study.json.gz").exists()
+    again, calm = (karat.run("karat.yaml", runs_dir=runs).folder.path for runs in ("killed", "calm"))
+    assert again.name == stopped_run.name
+    for name in ("rows.parquet", "answers.jsonl", "summary.csv"):
+        assert (again / name).read_bytes() == (calm / name).read_bytes()
+
+
+def test_a_journal_cut_anywhere_gives_the_same_rows(station, put, karat, last, monkeypatch):
+    monkeypatch.setattr("karat.systems.retrieval.TIMED", 2)
+    monkeypatch.setattr("karat.systems.retrieval.BATCH", 2)
+    assert karat("run").code == 0
+    path, rows = last(), (last() / "rows.parquet").read_bytes()
+    lines = (path / "journal.jsonl").read_text().splitlines()
+    assert len(lines) == 2 * (2 + 2)  # two engines: two questions alone, four in two batches
+    for kept in (0, 1, 3, 6):
+        stopped(path, kept)
+        assert karat("run").code == 0
+        assert last() == path
+        assert (path / "rows.parquet").read_bytes() == rows
+        assert len((path / "journal.jsonl").read_text().splitlines()) == len(lines)

@@ -52,6 +52,15 @@ class Ranked:
         """Nothing found for any query."""
         return cls(np.zeros(queries + 1, np.int64), np.zeros(0, np.int64), np.zeros(0))
 
+    @classmethod
+    def joined(cls, lists: Sequence[Ranked]) -> Ranked:
+        """Rankings of some queries each as one of all of them."""
+        if not lists:
+            return cls.empty(0)
+        sizes = np.concatenate([np.diff(ranked.offsets) for ranked in lists])
+        offsets = np.concatenate(([0], np.cumsum(sizes))).astype(np.int64)
+        return cls(offsets, np.concatenate([r.rows for r in lists]), np.concatenate([r.scores for r in lists]))
+
     def ranks_of(self, queries: Ints, rows: Sequence[Ints]) -> Ints:
         """For each of some queries the rank of the best of some rows; 0 where none of them was found."""
         owner = np.repeat(np.arange(len(rows)), [len(some) for some in rows])
@@ -93,8 +102,10 @@ class Ranked:
 
     def top(self, depth: int) -> Ranked:
         """The best `depth` hits of each query."""
-        kept = self.rank <= depth
-        sizes = np.minimum(np.diff(self.offsets), depth)
+        sizes = np.diff(self.offsets)
+        if sizes.max(initial=0) <= depth:
+            return self
+        kept, sizes = self.rank <= depth, np.minimum(sizes, depth)
         return Ranked(np.concatenate(([0], np.cumsum(sizes))), self.rows[kept], self.scores[kept])
 
     def take(self, queries: Ints) -> Ranked:

@@ -44,14 +44,11 @@ def write_study(
     from karat.report.charts import draw, write_charts
 
     tables = _tables(study, outputs, runs)
-    contents = {}
     for place, (name, render) in enumerate(tables.items()):
         say("writing tables", place, len(tables))
-        contents[name] = render()
-    for name, content in contents.items():
-        write_whole(folder / name, content)
+        write_whole(folder / name, render())
     say("writing tables", len(tables), len(tables))
-    written = [folder / name for name in contents]
+    written = [folder / name for name in tables]
     for name in outputs:
         if name in ("trec", "liverag"):
             command = shlex.join(study.manifest.get("command", ()))

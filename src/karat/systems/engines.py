@@ -72,9 +72,14 @@ class Engines:
         from karat.fuse.rrf import fuse_phrasings
         from karat.retrieve.rewrite import queries_with_owner
 
+        several = np.array([len(one.queries) > 1 for one in rewritten], bool)
+        if several.any() and not several.all():  # each is found as if it were asked alone: one phrasing is not fused
+            groups = [np.flatnonzero(several), np.flatnonzero(~several)]
+            parts = [self.search(name, [rewritten[i] for i in group], depth) for group in groups]
+            return Ranked.joined(parts).take(np.argsort(np.concatenate(groups)))
         queries, owner = queries_with_owner(rewritten)
         ranked = self.get(name).search(queries, depth) if queries else Ranked.empty(0)
-        if any(len(one.queries) > 1 for one in rewritten):
+        if several.any():
             ranked = fuse_phrasings(ranked, owner, len(rewritten)).top(depth)
         elif len(queries) < len(rewritten):
             ends = np.cumsum([0, *(len(one.queries) for one in rewritten)])

@@ -305,7 +305,7 @@ class Retrieval:
         back = np.argsort(np.array([number for batch in batches for number in batch], np.int64))
         every = [known[i] for i in range(len(batches))]
         seconds = np.concatenate([spent for _, spent in every] or [np.zeros(0)])[back]
-        return _Leg(self.engines.chunks(name), _joined([ranked for ranked, _ in every]).take(back), seconds)
+        return _Leg(self.engines.chunks(name), Ranked.joined([ranked for ranked, _ in every]).take(back), seconds)
 
     def _by(self, rewrite: tuple[str, ...]) -> str:
         """The chat model that rewrites, as keys of a memory have it."""
@@ -399,12 +399,3 @@ def batches_of(questions: int) -> list[list[int]]:
     timed = np.unique(np.linspace(0, questions - 1, min(TIMED, questions)).round().astype(np.int64))
     others = np.setdiff1d(np.arange(questions), timed).tolist()
     return [*([number] for number in timed.tolist()), *(others[i : i + BATCH] for i in range(0, len(others), BATCH))]
-
-
-def _joined(lists: Sequence[Ranked]) -> Ranked:
-    """Rankings of some queries each as one of all of them."""
-    if not lists:
-        return Ranked.empty(0)
-    sizes = np.concatenate([np.diff(ranked.offsets) for ranked in lists])
-    offsets = np.concatenate(([0], np.cumsum(sizes))).astype(np.int64)
-    return Ranked(offsets, np.concatenate([r.rows for r in lists]), np.concatenate([r.scores for r in lists]))

@@ -44,3 +44,12 @@ def test_one_key_sorts_as_query_and_score_do(hits):
     scores = np.array([s for _, s in hits], float)
     expected = sorted(range(len(hits)), key=lambda i: (query[i], -scores[i]))
     assert best_first(query, scores).tolist() == expected
+
+
+def test_ranks_and_places_of_rows():
+    ranked = Ranked(np.array([0, 3, 3, 5]), np.array([7, 2, 9, 2, 4]), np.array([3.0, 2.0, 1.0, 5.0, 5.0]))
+    assert ranked.find(np.array([0, 0, 1, 2, 2]), np.array([9, 4, 7, 4, -1])).tolist() == [2, -1, -1, 4, -1]
+    rows = [np.array([9, 2]), np.array([2]), np.array([], np.int64), np.array([4, 100]), np.array([3])]
+    assert ranked.ranks_of(np.array([0, 1, 0, 2, 2]), rows).tolist() == [2, 0, 0, 2, 0]
+    assert Ranked.empty(2).ranks_of(np.array([0, 1]), rows[:2]).tolist() == [0, 0]
+    assert ranked.ranks_of(np.array([], np.int64), []).tolist() == []

@@ -7,13 +7,15 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
+from karat.core.docs import Chunk
 from karat.core.errors import InputError
 from karat.core.language import parse_all
 from karat.core.scores import Floor, Scores
-from karat.core.types import Question, TestSet
+from karat.core.types import Gold, Question, TestSet
+from karat.io.packed import packed
 from karat.results.evaluation import Evaluation, InputInfo, Usage
 from karat.results.serial import STUDY, load_study, save_study
-from karat.results.study import Cell, Choice, Failure, FailureCount, Study, StudyAnswer
+from karat.results.study import Cell, Choice, Failure, FailureCount, HitTable, Study, StudyAnswer
 
 LONG = "A context that several answers were given. " * 50
 DETAIL = {
@@ -142,4 +144,47 @@ def test_a_number_of_no_text_is_an_unreadable_study(tmp_path):
     written["texts"] = []
     path.write_bytes(gzip.compress(json.dumps(written).encode()))
     with pytest.raises(InputError, match="cannot be read"):
+        load_study(tmp_path)
+
+
+def test_hits_lists_and_many_objects_come_back_from_columns(tmp_path):
+    ids = tuple(f"q{n}" for n in range(80))
+    hits = HitTable(
+        questions=ids, offsets=np.arange(81), rows=np.arange(80) % 3, scores=np.where(np.arange(80) % 2, 0.1, np.nan),
+        chunks=[Chunk(f"c{n}", "d", f"text {n}", pages=(n,), meta={"a": "b"}) for n in range(3)],
+        holds={5: ("gold",)}, legs={"bm25": (np.arange(80) % 4, np.full(80, 0.25))},
+    )  # fmt: skip
+    failures = tuple(Failure("a", q, "below_k", detail=f"it is {q}.", rank=n or None) for n, q in enumerate(ids))
+    lists = {"a": [["x", "y"][: n % 3] for n in range(80)], "b": [[]] * 80}
+    before = made()
+    evaluation = replace(
+        before.evaluation, testset=TestSet([Question(q, "what?", gold=(Gold(doc="d"),)) for q in ids]), ranked=lists,
+        ranked_scores={"a": [[0.1] * (n % 3) for n in range(80)]},
+    )  # fmt: skip
+    answers = {"a": {q: StudyAnswer("a", q, "forty", contexts=(LONG,), seconds=0.1) for q in ids}}
+    save_study(replace(before, evaluation=evaluation, hits={"a": hits}, failures=failures, answers=answers), tmp_path)
+    after = load_study(tmp_path)
+    assert (after.failures, after.answers) == (failures, answers)
+    assert after.evaluation.testset.questions == evaluation.testset.questions
+    assert {s: [list(row) for row in rows] for s, rows in after.evaluation.ranked.items()} == lists
+    assert [list(row) for row in after.evaluation.ranked_scores["a"]] == evaluation.ranked_scores["a"]
+    assert after.hits["a"] == hits
+    first, second, odd = after.hits["a"]["q0"][0], after.hits["a"]["q1"][0], after.hits["a"]["q5"][0]
+    assert (first.score, first.legs, first.chunk.pages) == (None, {}, (0,))
+    assert (second.rank, second.score, second.legs, second.holds) == (1, 0.1, {"bm25": (1, 0.25)}, ())
+    assert (odd.holds, odd.chunk.meta) == (("gold",), {"a": "b"})
+
+
+@pytest.mark.parametrize("column", ["rows", "offsets", "scores"])
+def test_columns_that_do_not_fit_are_refused(tmp_path, column):
+    hits = HitTable(
+        questions=("q1",), offsets=np.array([0, 1]), rows=np.array([0]), scores=np.array([0.5]),
+        chunks=[Chunk("c", "d", "text")], holds={}, legs={},
+    )  # fmt: skip
+    save_study(replace(made(), hits={"a": hits}), tmp_path)
+    written = json.loads(gzip.decompress((tmp_path / STUDY).read_bytes()))
+    ((_, stored),) = written["study"]["hits"]["items"]
+    stored[column] = packed(np.array([7, 9, 9], np.float64 if column == "scores" else np.int64))
+    (tmp_path / STUDY).write_bytes(gzip.compress(json.dumps(written).encode()))
+    with pytest.raises(InputError, match="the study cannot be read"):
         load_study(tmp_path)

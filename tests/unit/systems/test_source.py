@@ -9,7 +9,7 @@ from karat.core.types import Question, TestSet
 from karat.results.study import Configuration
 from karat.systems.engines import Engines
 from karat.systems.outside import CallSettings
-from karat.systems.retrieval import Retrieval
+from karat.systems.retrieval import Retrieval, batches_of
 from karat.systems.settings import SystemSettings
 from karat.systems.source import ResultsFile, RunRequest
 from karat.systems.system import IndexSystem, System
@@ -89,3 +89,20 @@ def test_a_results_file_gives_each_of_its_systems_under_a_name_of_its_own(tmp_pa
     assert [one.run.name for one in (first, second)] == ["theirs a", "theirs b"]
     assert (first.notes, tuple(second.notes)) == (["aligned"], ())
     assert list(source.reads()) == [path]
+
+
+def test_many_questions_are_searched_in_batches_and_a_sample_alone(index, monkeypatch):
+    monkeypatch.setattr("karat.systems.retrieval.TIMED", 3)
+    monkeypatch.setattr("karat.systems.retrieval.BATCH", 4)
+    assert batches_of(10) == [[0], [4], [9], [1, 2, 3, 5], [6, 7, 8]]
+    assert batches_of(2) == [[0], [1]]
+    texts = [
+        f"{word} {QUESTIONS[n % 2].text}"
+        for n, word in enumerate(["fuel", "tank", "watch", "radio", "room", "ice", "snow"])
+    ]
+    for settings in (SystemSettings("bm25"), SystemSettings("dense"), SystemSettings(alpha=0.5)):
+        alone = [Retrieval(Engines(index), [text]).of(settings, 2).ranked for text in texts]
+        together = Retrieval(Engines(index), texts, timed=True).of(settings, 2)
+        assert [rows.tolist() for rows, _ in together.ranked] == [one.rows.tolist() for one in alone]
+        assert [scores.tolist() for _, scores in together.ranked] == [one.scores.tolist() for one in alone]
+        assert [n for n, spent in enumerate(together.total_seconds) if spent is not None] == [0, 3, 6]

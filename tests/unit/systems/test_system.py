@@ -179,6 +179,15 @@ def test_a_rewritten_leg_finds_the_same_whatever_else_is_asked(index, tmp_path):
     assert (beside.rows.tolist(), beside.scores.tolist()) == (alone.rows.tolist(), alone.scores.tolist())
 
 
+def test_a_question_with_one_phrasing_has_the_same_scores_beside_one_with_several(index, tmp_path):
+    (tmp_path / "ways.jsonl").write_text(json.dumps({"question": QUESTIONS[0], "phrasings": ["fuel", "night watch"]}))
+    system = System(SystemSettings("bm25", rewrite=(f"phrasings:{tmp_path / 'ways.jsonl'}",)), index)
+    together = system.search(QUESTIONS, 3).ranked
+    for number, question in enumerate(QUESTIONS):
+        alone = system.search([question], 3).ranked
+        assert together.of(number)[1].tolist() == alone.scores.tolist()
+
+
 def test_gold_that_the_index_does_not_hold_is_counted_and_said(index):
     gold = [
         {"id": "q0", "question": QUESTIONS[0], "gold": [{"doc": "watch"}]},
