@@ -75,7 +75,7 @@ class Engines:
         several = np.array([len(one.queries) > 1 for one in rewritten], bool)
         if several.any() and not several.all():  # each is found as if it were asked alone: one phrasing is not fused
             groups = [np.flatnonzero(several), np.flatnonzero(~several)]
-            parts = [self.search(name, [rewritten[i] for i in group], depth) for group in groups]
+            parts = [self.search(name, [rewritten[i] for i in group.tolist()], depth) for group in groups]
             return Ranked.joined(parts).take(np.argsort(np.concatenate(groups)))
         queries, owner = queries_with_owner(rewritten)
         ranked = self.get(name).search(queries, depth) if queries else Ranked.empty(0)

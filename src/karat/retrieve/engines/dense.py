@@ -15,15 +15,16 @@ from typing import TYPE_CHECKING, Any, ClassVar, Self
 
 import numpy as np
 
-from karat.core.errors import KaratError, UsageError
+from karat.core.errors import KaratError
 from karat.core.ranked import Ranked
 from karat.io.arrays import mapped_array
 from karat.io.threads import ALONE, one_thread, threads_for
 from karat.models import EmbedderSettings, Known, embed_all, embedder_named
 from karat.models.hosts import permitted
-from karat.retrieve._engine import Progress, check_depth, check_settings, concatenated, merged
+from karat.retrieve._dense_settings import AUTO, completed_settings
+from karat.retrieve._engine import Progress, check_depth, concatenated, merged
 from karat.retrieve._graph import LOOKED_AT, Graph
-from karat.retrieve._precision import PRECISIONS, StoredVectors
+from karat.retrieve._precision import StoredVectors
 from karat.retrieve._recall import EFFORTS, mean_recall, problems_of, recall_at_precision, sample_queries, settle_effort
 from karat.retrieve._vectors import EmbeddedRows, VectorShard, cosines, damaged, read, read_card, write, write_card
 
@@ -35,9 +36,6 @@ if TYPE_CHECKING:
 
     Ints = NDArray[np.int64]
 
-AUTO = "auto"
-
-_DEFAULTS: dict[str, Any] = {"ann": "exact", "precision": "float32", "m": 32, "ef_construction": 200, "ef_search": AUTO}
 _QUERIES = 1024
 """How many queries are searched at a time, which bounds the memory their candidates take."""
 _JOINED = 2
@@ -81,7 +79,7 @@ class DenseEngine:
         journal: Path | None = None,
     ) -> Self:
         """An engine over the texts; `known` and `journal` save embedding again what was embedded before."""
-        engine, queries = cls._built(texts, _completed(settings), progress, known, journal)
+        engine, queries = cls._built(texts, completed_settings(settings), progress, known, journal)
         engine._settle_effort(queries, progress)
         return engine
 
@@ -113,7 +111,7 @@ class DenseEngine:
     @classmethod
     def completed(cls, settings: Mapping[str, Any], languages: Mapping[Any, int]) -> dict[str, Any]:
         """The settings with their defaults."""
-        return _completed(settings)
+        return completed_settings(settings)
 
     @classmethod
     def build_shard(
@@ -136,14 +134,14 @@ class DenseEngine:
     def are_current(cls, shards: Sequence[Path], settings: Mapping[str, Any]) -> list[bool]:
         """Whether each shard of these settings holds the vectors that the model behind their embedder makes today."""
         embedder = embedder_named(EmbedderSettings.of(settings["embedder"]))
-        return [read(shard, _completed)[1].fingerprint == embedder.fingerprint for shard in shards]
+        return [read(shard, completed_settings)[1].fingerprint == embedder.fingerprint for shard in shards]
 
     @classmethod
     def join(
         cls, shards: Sequence[Path], settings: Mapping[str, Any], folder: Path, progress: Progress
     ) -> dict[str, Any]:
         """Settle how hard the graphs of all shards are to be searched, into an empty folder."""
-        contents = [read(shard, _completed) for shard in shards]
+        contents = [read(shard, completed_settings) for shard in shards]
         ends = np.cumsum([0, *(len(content.rows) for _, content, _ in contents)])
         orders = [np.arange(first, last) for first, last in pairwise(ends.tolist())]
         engine = cls._over(settings, shards, orders, {}, folder)
@@ -168,7 +166,7 @@ class DenseEngine:
     @classmethod
     def load_shards(cls, folder: Path, shards: Sequence[Path], orders: Sequence[Ints]) -> Self:
         """The engine over shards that were joined in a folder; `orders` has the row of each of their rows."""
-        card = read_card(folder, _JOINED, _completed)
+        card = read_card(folder, _JOINED, completed_settings)
         if not card.get("shards") == len(shards) == len(orders):
             raise damaged(folder, f"is damaged: it was joined of {card.get('shards')!r} shards, not {len(shards)}")
         return cls._over(card["settings"], shards, orders, card["measured"], folder)
@@ -184,7 +182,7 @@ class DenseEngine:
     ) -> Self:
         parts = []
         for shard, order in zip(shards, orders, strict=True):
-            kept, content, _ = read(shard, _completed)
+            kept, content, _ = read(shard, completed_settings)
             if len(order) != len(content.rows) or not bool((order[1:] > order[:-1]).all()):
                 raise damaged(shard, "is damaged: its rows do not ascend, or are more or fewer than those of the index")
             if _without_effort(kept) != _without_effort(settings):
@@ -355,7 +353,7 @@ class DenseEngine:
 
     @classmethod
     def load(cls, folder: Path) -> Self:
-        settings, content, measured = read(folder, _completed)
+        settings, content, measured = read(folder, completed_settings)
         shard = VectorShard(content, _graph(folder, settings, content))
         return cls(settings, [shard], measured=measured, place=str(folder))
 
@@ -371,38 +369,3 @@ def _graph(folder: Path, settings: Mapping[str, Any], content: EmbeddedRows) -> 
 def _without_effort(settings: Mapping[str, Any]) -> dict[str, Any]:
     """The settings that a shard depends on."""
     return {name: value for name, value in settings.items() if name != "ef_search"}
-
-
-def _completed(settings: Mapping[str, Any]) -> dict[str, Any]:
-    """The settings with their defaults, each checked."""
-    known = {"embedder": EmbedderSettings().plain(), **_DEFAULTS}
-    check_settings("dense", settings, known)
-    completed = known | dict(settings)
-    if not isinstance(completed["embedder"], Mapping):
-        raise UsageError(f"the setting embedder of the engine dense cannot be {completed['embedder']!r}.")
-    completed["embedder"] = EmbedderSettings.of(completed["embedder"]).plain()
-    if completed["ann"] not in ("exact", "hnsw"):
-        raise UsageError(f"the setting ann of the engine dense must be exact or hnsw, found {completed['ann']!r}.")
-    if completed["precision"] not in PRECISIONS:
-        raise UsageError(
-            f"the setting precision of the engine dense must be {', '.join(PRECISIONS)}, "
-            f"found {completed['precision']!r}."
-        )
-    if completed["precision"] == "float32":
-        del completed["precision"]
-    elif completed["ann"] != "exact":
-        raise UsageError(
-            "the setting precision of the engine dense is for exact search. Leave it out, or set ann to exact."
-        )
-    for name, least, most in (("m", 2, 512), ("ef_construction", 1, 100_000), ("ef_search", 1, 100_000)):
-        given = completed[name]
-        if given != _DEFAULTS[name] and (type(given) is not int or not least <= given <= most):
-            raise UsageError(
-                f"the setting {name} of the engine dense must be a whole number from {least} to {most}, "
-                f"found {completed[name]!r}."
-            )
-        if completed["ann"] == "exact":
-            if name in settings:
-                raise UsageError(f"the setting {name} of the engine dense is for hnsw. Set ann to hnsw as well.")
-            del completed[name]
-    return completed
