@@ -10,17 +10,17 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from karat.core.errors import UsageError
-from karat.experiment.explain import unit_label
-from karat.results.study import HitTable, Study, StudyAnswer
+from karat.experiment._shown_hits import shown_hits
+from karat.results.study import Study, StudyAnswer
 from karat.systems.source import SystemRun
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
-    from karat.core.docs import Chunk, Problem
+    from karat.core.docs import Problem
     from karat.core.measure import Measure
     from karat.core.models import Models, Need
-    from karat.core.ranked import Ints, Ranked
+    from karat.core.ranked import Ranked
     from karat.core.run import Run
     from karat.core.scores import Scores
     from karat.core.types import TestSet
@@ -33,7 +33,7 @@ if TYPE_CHECKING:
     Floats = NDArray[np.float64]
 
 MAIN = "Recall@5"
-SHOWN_SYSTEMS, SHOWN_HITS = 6, 10
+SHOWN_SYSTEMS = 6
 MOST_PAIRED = 12  # systems of which all pairs are compared; of more, only those with the best
 
 
@@ -185,7 +185,7 @@ def study_of(
         failures=failures,
         failure_counts=counts,
         error_classes=error_classes(evaluation, plan.recall) if spoken.has_error_classes else {},
-        hits={c.name: _hits(c, testset) for c in shown},
+        hits={c.name: shown_hits(c, testset) for c in shown},
         seconds={c.name: tuple(c.seconds) for c in systems if len(c.seconds)},
         timed={c.name: c.timed for c in systems if c.timed is not None},
         answers={c.name: answers_of(c) for c in systems if c.run.has_answers},
@@ -369,60 +369,3 @@ def _shown(systems: Sequence[StudySystem], choice: Choice | None) -> list[StudyS
     alone = [c for c in systems if c.retrieved is None or len(c.retrieved.legs) == 1]
     ordered = {c.name: c for c in (*best, *alone[: SHOWN_SYSTEMS - 2], *systems)}
     return list(ordered.values())[:SHOWN_SYSTEMS]
-
-
-def _hits(system: StudySystem, testset: TestSet) -> HitTable:
-    """The first hits of a system, with the gold that each holds and where each leg has it."""
-    run, retrieved, resolution = system.run, system.retrieved, system.resolution
-    list_of = {qid: number for number, qid in enumerate(run.question_ids)}
-    lists = np.array([list_of.get(qid, -1) for qid in testset.ids], np.int64)
-    sizes = np.where(lists < 0, 0, np.minimum(np.append(np.diff(run.offsets), 0)[lists], SHOWN_HITS))
-    offsets = np.concatenate(([0], np.cumsum(sizes))).astype(np.int64)
-    places = np.repeat(run.offsets[lists] - offsets[:-1], sizes) + np.arange(offsets[-1])
-    question = np.repeat(np.arange(len(testset)), sizes)
-    ids, row_of = run.doc_list, resolution.chunks.row_of if resolution is not None else {}
-    rows = np.array([row_of.get(ids[place].strip(), -1) for place in places.tolist()], np.int64)
-    legs = {}
-    for name, leg in retrieved.legs.items() if retrieved else ():
-        found = leg.find(question, rows)
-        legs[name] = np.append(leg.rank, 0)[found], np.append(leg.scores, 0.0)[found]
-    whole = resolution is not None and bool((rows >= 0).all())
-    chunks = resolution.chunks if resolution is not None and whole else [_chunk(run, p, resolution) for p in places]
-    return HitTable(
-        questions=testset.ids,
-        offsets=offsets,
-        rows=rows if whole else np.arange(len(places)),
-        scores=run.scores[places] if run.scores is not None else np.full(len(places), np.nan),
-        chunks=chunks,
-        holds=_held(resolution, run, question, places) if resolution is not None else {},
-        legs=legs,
-    )
-
-
-def _held(resolution: Resolution, run: Run, question: Ints, places: Ints) -> dict[int, tuple[str, ...]]:
-    """The names of the relevant units that hits hold, by number of the hit, of those that hold some."""
-    keys = resolution.hit_keys(run)
-    units = np.flatnonzero(resolution.relevant).tolist()
-    of = resolution.units
-    label = {(int(of.question[unit]), of.key[unit]): unit_label(resolution, unit) for unit in units}
-    held: dict[int, tuple[str, ...]] = {}
-    for number, (q, place) in enumerate(zip(question.tolist(), places.tolist(), strict=True)):
-        if names := tuple(label[q, key] for key in keys[place] if (q, key) in label):
-            held[number] = names
-    return held
-
-
-def _chunk(run: Run, place: int, resolution: Resolution | None) -> Chunk:
-    """What is known of a hit: the chunk of the index, or what the results say."""
-    from karat.core.docs import Chunk
-
-    id_ = run.doc_list[place]
-    if resolution is not None and (row := resolution.chunks.row_of.get(id_.strip())) is not None:
-        return resolution.chunks[row]
-    fields = {name: column[place] for name, column in run.fields.items()}
-    page = fields.get("page")
-    labels = tuple(map(str, page)) if isinstance(page, list | tuple) else (str(page),) if page is not None else ()
-    return Chunk(
-        id_, str(fields.get("doc") or ""), str(fields.get("text") or ""), url=fields.get("url"), labels=labels,
-        tokens=fields.get("tokens"),
-    )  # fmt: skip

@@ -57,17 +57,17 @@ def entry_fields(entry: Mapping[str, Any], pages: PageReader) -> dict[str, Any]:
     return fields
 
 
-def hit_table(entries: Sequence[Any], pages: PageReader) -> HitTable:
+def hit_columns(entries: Sequence[Any], pages: PageReader) -> HitColumns:
     """The hits of a list, each an object, an id, or either of them with its score; CellError names the faulty one."""
     if (columns := columns_of(entries)) is not None:
-        return HitTable(len(entries), columns)
+        return HitColumns(len(entries), columns)
     hits = []
     for place, entry in enumerate(entries, 1):
         try:
             hits.append(_hit(entry, pages))
         except CellError as error:
             raise CellError(f"hit {place}: {error.problem}", error.remedy) from None
-    return HitTable.of(hits)
+    return HitColumns.of(hits)
 
 
 def columns_of(entries: Sequence[Any]) -> dict[str, list[Any]] | None:
@@ -152,14 +152,14 @@ def gold_of(entry: Any, pages: PageReader) -> Gold:
 
 
 @dataclass(frozen=True)
-class HitTable:
+class HitColumns:
     """The hits of one question, best first: the values of each field that any of them has, None where one lacks it."""
 
     size: int = 0
     fields: Mapping[str, list[Any]] = field(default_factory=dict)
 
     @classmethod
-    def of(cls, hits: Sequence[Mapping[str, Any]]) -> HitTable:
+    def of(cls, hits: Sequence[Mapping[str, Any]]) -> HitColumns:
         """From one object a hit."""
         names = dict.fromkeys(name for hit in hits for name in hit)
         return cls(len(hits), {name: [hit.get(name) for hit in hits] for name in names})

@@ -15,7 +15,7 @@ from karat.core.errors import InputError
 from karat.core.ranked import trec_key
 from karat.core.run import Run
 from karat.core.types import Answer
-from karat.files._entries import HitTable, columns_of, hit_table, side_by_side
+from karat.files._entries import HitColumns, columns_of, hit_columns, side_by_side
 from karat.files._format import names_gold
 from karat.files._questions import RecordReader
 from karat.files._runs import Key, RunBuilder, list_notes, system_names
@@ -53,7 +53,7 @@ _OF_ANSWERS = (
 class ResultRow:
     """What one record says of one question: its hits, None where it has no list of them; its answer; why it failed."""
 
-    hits: HitTable | None = None
+    hits: HitColumns | None = None
     answer: Answer | None = None
     error: str | None = None
     blank: bool = False  # its list of hits is an empty cell
@@ -70,7 +70,9 @@ class ResultReader(RecordReader):
         self._has_answers = self.columns.has(*_OF_ANSWERS)
         self.shared_passages = self.uneven_texts = self.uneven_scores = self.odd_confidence = 0
 
-    def read_lists(self, rows: Sequence[tuple[int, Record]]) -> tuple[list[str], list[str], list[int], HitTable] | None:
+    def read_lists(
+        self, rows: Sequence[tuple[int, Record]]
+    ) -> tuple[list[str], list[str], list[int], HitColumns] | None:
         """Ids and texts of the questions of many rows, and their hits, one after the other, with the size of each list.
 
         None where a row must be read alone: it says more, or says it otherwise than the others.
@@ -85,7 +87,7 @@ class ResultReader(RecordReader):
             return None
         self.columns.used[columns["retrieved"]] = None
         sizes = list(map(len, lists))
-        return *questions, sizes, HitTable(sum(sizes), hits)
+        return *questions, sizes, HitColumns(sum(sizes), hits)
 
     def notes(self) -> list[str]:
         """What to say of all that was read so far, a sentence each."""
@@ -140,13 +142,13 @@ class ResultReader(RecordReader):
                 near or 'Add "retrieved" (or "doc_ids", "retrieved_pages", ...), "answer", or "error".',
             )
         answer = self._answer(record, qid, answers, contexts)
-        return ResultRow(HitTable() if blank else hits, answer, blank=blank)
+        return ResultRow(HitColumns() if blank else hits, answer, blank=blank)
 
     def _lists_nothing(self, record: Record) -> bool:
         """Whether a record has a field for the list of its hits, and nothing in it: it retrieved no documents."""
         return any(alias in record for unit in _LISTS for alias in self.columns.of[f"retrieved_{unit}"])
 
-    def _hits(self, record: Record) -> tuple[HitTable | None, tuple[str, ...] | None]:
+    def _hits(self, record: Record) -> tuple[HitColumns | None, tuple[str, ...] | None]:
         """The ranked hits and the contexts; None where the record gives none."""
         value = cells.as_object(self.columns.value(record, "retrieved"))
         if value is not None:
@@ -157,7 +159,7 @@ class ResultReader(RecordReader):
         columns = {unit: items for unit in _LISTS if (items := self._column(record, unit)) is not None}
         texts = self._texts(record)
         if not columns:
-            return (None if texts is None else HitTable(len(texts), {"text": list(texts)})), texts
+            return (None if texts is None else HitColumns(len(texts), {"text": list(texts)})), texts
         hits = [
             {unit: item for unit, item in hit.items() if item is not None or unit == "page"}
             for hit in side_by_side(columns, "lists of hits")
@@ -174,7 +176,7 @@ class ResultReader(RecordReader):
                 hit["score"] = cells.finite_number(score)
         elif scores:
             self.uneven_scores += 1
-        return HitTable.of(hits), texts
+        return HitColumns.of(hits), texts
 
     def _column(self, record: Record, unit: str) -> list[Any] | None:
         value = self.columns.value(record, f"retrieved_{unit}")
@@ -220,15 +222,15 @@ class ResultReader(RecordReader):
             texts.append("" if item is None else cells.plain_text(item))
         return tuple(texts)
 
-    def _entries(self, value: Any) -> HitTable:
+    def _entries(self, value: Any) -> HitColumns:
         if isinstance(value, Mapping):
             scored = [(cells.id_text(doc), cells.finite_number(score)) for doc, score in value.items()]
-            return HitTable.of(
+            return HitColumns.of(
                 [{"id": doc, "score": score} for doc, score in sorted(scored, key=trec_key, reverse=True)]
             )
-        return hit_table(cells.as_list(value) or [], self.pages)
+        return hit_columns(cells.as_list(value) or [], self.pages)
 
-    def _passages(self, value: Any) -> tuple[HitTable, tuple[str, ...]]:
+    def _passages(self, value: Any) -> tuple[HitColumns, tuple[str, ...]]:
         hits: list[dict[str, Any]] = []
         texts = []
         for entry in cells.as_list(value) or []:
@@ -242,7 +244,7 @@ class ResultReader(RecordReader):
             self.shared_passages += len(ids) > 1
             texts.append(text)
             hits += [{"id": doc, "text": text} for doc in ids] or [{"text": text}]
-        return HitTable.of(hits), tuple(texts)
+        return HitColumns.of(hits), tuple(texts)
 
     def _failure(self, record: Record) -> str | None:
         """Why the system failed on this question, or None."""

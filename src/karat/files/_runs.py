@@ -13,7 +13,7 @@ import numpy as np
 from karat.core.run import HIT_FIELDS, Run
 from karat.core.text.words import plural
 from karat.core.types import Answer
-from karat.files._entries import HitTable
+from karat.files._entries import HitColumns
 from karat.io import cells
 from karat.io.cells import CellError
 
@@ -43,7 +43,7 @@ class RunBuilder:
         self.texts: dict[str, str] = {}
         self.blank = 0  # questions whose list of hits is an empty cell
 
-    def add(self, qids: Sequence[str], sizes: Sequence[int], hits: HitTable) -> None:
+    def add(self, qids: Sequence[str], sizes: Sequence[int], hits: HitColumns) -> None:
         """The hits of some questions, one after the other, best first, and how many each has."""
         place = len(self.docs)
         self.listed += qids

@@ -76,7 +76,7 @@ def build(settings: IndexSettings, draft: IndexDraft, earlier: Index | None, poo
         piece_bytes=PIECE_BYTES,
     )
     draft.is_long = len(plan.pieces) > 1
-    shards = _Reading(settings, draft, pool, progress).shards(plan)
+    shards = _ReadStage(settings, draft, pool, progress).shards(plan)
     folders = [one.shard.path for one in shards]
     facts = reduce(add, (one.facts for one in shards), PieceFacts())
     files = plan.conclude(facts.parts)
@@ -136,7 +136,7 @@ class _ChunkShard:
         )
 
 
-class _Reading:
+class _ReadStage:
     """The first stage: pieces of the corpus read and chunked."""
 
     def __init__(self, settings: IndexSettings, draft: IndexDraft, pool: Pool, progress: Progress) -> None:

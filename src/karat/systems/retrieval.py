@@ -273,7 +273,7 @@ class Retrieval:
     def _together(self, name: str, rewrite: tuple[str, ...], depth: int) -> _Leg:
         rewritten = self._rewrite(rewrite, range(len(self.questions)))
         self.engines.get(name)  # what loading it takes is no question's time
-        self._progress(f"searching by {_shown(name, rewrite)}", 0, 1)
+        self._progress(f"searching by {'+'.join((name, *steps_of(rewrite, None)))}", 0, 1)
         started = perf_counter()
         ranked = self.engines.search(name, [rewritten[i] for i in range(len(self.questions))], depth)
         seconds = self._shared(perf_counter() - started)
@@ -301,7 +301,7 @@ class Retrieval:
                 if all(_is_settled(rewritten[number]) for number in batch):
                     self._memory.keep(key, batch, *known[i])
             done += len(batch)
-            self._progress(f"searching by {_shown(name, rewrite)}", done, len(self.questions))
+            self._progress(f"searching by {'+'.join((name, *steps_of(rewrite, None)))}", done, len(self.questions))
         back = np.argsort(np.array([number for batch in batches for number in batch], np.int64))
         every = [known[i] for i in range(len(batches))]
         seconds = np.concatenate([spent for _, spent in every] or [np.zeros(0)])[back]
@@ -374,10 +374,6 @@ class Retrieval:
     def _shared(self, seconds: float) -> Seconds:
         """Seconds that all questions took together, a share for each."""
         return np.full(len(self.questions), seconds / max(1, len(self.questions)))
-
-
-def _shown(name: str, rewrite: tuple[str, ...]) -> str:
-    return "+".join((name, *steps_of(rewrite, None)))
 
 
 def _is_settled(rewritten: Rewritten) -> bool:

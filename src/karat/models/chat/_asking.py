@@ -15,7 +15,7 @@ from weakref import WeakValueDictionary
 from karat.core.errors import KaratError
 from karat.core.models import ChatReply, Prompt
 from karat.core.text.wellformed import well_formed
-from karat.models.chat.budget import Ledger
+from karat.models.chat.budget import SpendingLedger
 from karat.models.chat.cache import Call, Calls, FailedCall, now, reply_of
 from karat.models.chat.settings import ChatSettings
 from karat.models.endpoint import ModelEndpoint, RequestFailure, after
@@ -65,7 +65,7 @@ class RateLimit:
 class ChatDispatcher:
     """An endpoint that is being asked, and what is known of it: whether it was ever reached, and takes JSON mode."""
 
-    def __init__(self, settings: ChatSettings, calls: Calls, ledger: Ledger, first_wait: float) -> None:
+    def __init__(self, settings: ChatSettings, calls: Calls, ledger: SpendingLedger, first_wait: float) -> None:
         self.settings, self.calls, self.ledger = settings, calls, ledger
         self.endpoint = ModelEndpoint(
             settings,

@@ -115,7 +115,7 @@ def estimate(settings: ChatSettings, prompts: Sequence[Prompt], cached: int) -> 
     )
 
 
-class Ledger:
+class SpendingLedger:
     """Keeps account of calls, and of what those under way may still cost. Safe to use from several threads.
 
     A call whose cost nobody will tell (it broke off, or the reply has no numbers) counts in the budget as the most it

@@ -16,7 +16,7 @@ from karat.core.errors import UsageError
 from karat.core.models import ChatReply, Prompt
 from karat.models import hosts
 from karat.models.chat._asking import ChatDispatcher, Done
-from karat.models.chat.budget import ChatSpending, CostEstimate, Ledger, estimate
+from karat.models.chat.budget import ChatSpending, CostEstimate, SpendingLedger, estimate
 from karat.models.chat.cache import Calls, reply_of
 from karat.models.chat.settings import Budget, ChatSettings
 
@@ -49,7 +49,7 @@ class Chat:
                 "million tokens), or limit the calls instead with --max-calls."
             )
         self.progress, self.announce, self.first_wait_seconds = progress, announce, first_wait_seconds
-        self._ledger = Ledger(settings, self.budget)
+        self._ledger = SpendingLedger(settings, self.budget)
         self._start = threading.Lock()
         self._dispatcher: ChatDispatcher | None = None
         self._announced: set[str] = set()

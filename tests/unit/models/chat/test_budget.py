@@ -6,7 +6,7 @@ from karat.core.errors import UsageError
 from karat.core.models import Prompt
 from karat.models.chat import Budget, ChatSettings, ChatSpending, estimate
 from karat.models.chat._asking import RateLimit
-from karat.models.chat.budget import Ledger, tokens_about, tokens_most
+from karat.models.chat.budget import SpendingLedger, tokens_about, tokens_most
 from karat.models.endpoint import backoff
 from karat.testing import FakeLLM, Fault
 
@@ -63,7 +63,7 @@ def test_what_is_spent_is_a_sentence():
 
 
 def test_calls_are_counted_before_they_are_made():
-    ledger = Ledger(PRICED, Budget(max_calls=2))
+    ledger = SpendingLedger(PRICED, Budget(max_calls=2))
     assert [ledger.take(0.0) for _ in range(3)] == [True, True, None]
     ledger.free(0.0, reached=False)  # never got there: does not count
     assert ledger.take(0.0) is True
@@ -76,7 +76,7 @@ def test_calls_are_counted_before_they_are_made():
 
 
 def test_cost_is_reserved_at_its_most_and_given_back():
-    ledger = Ledger(PRICED, Budget(max_cost_usd=1.0))
+    ledger = SpendingLedger(PRICED, Budget(max_cost_usd=1.0))
     assert [ledger.take(0.4), ledger.take(0.4), ledger.take(0.4)] == [True, True, None]
     assert ledger.pay(0.4, 100_000, 0) == pytest.approx(0.1)
     assert ledger.take(0.4) is True  # .1 paid, .8 reserved
@@ -94,7 +94,7 @@ def test_cost_is_reserved_at_its_most_and_given_back():
 
 
 def test_a_reply_without_numbers_makes_the_sum_unknown():
-    ledger = Ledger(PRICED, Budget(max_cost_usd=1.0))
+    ledger = SpendingLedger(PRICED, Budget(max_cost_usd=1.0))
     ledger.take(0.5)
     assert ledger.pay(0.5, None, 3) is None
     ledger.take(0.1)
@@ -105,12 +105,12 @@ def test_a_reply_without_numbers_makes_the_sum_unknown():
 
 
 def test_the_most_that_a_request_can_cost():
-    ledger = Ledger(PRICED, Budget())
+    ledger = SpendingLedger(PRICED, Budget())
     assert ledger.most(PRICED.request(Prompt("1234")), 1000) == pytest.approx((36 + 2000) / 1e6)
 
 
 def test_a_call_that_broke_off_has_an_unknown_cost_where_prices_are_unknown():
-    ledger = Ledger(ChatSettings("m"), Budget())
+    ledger = SpendingLedger(ChatSettings("m"), Budget())
     ledger.take(0.0)
     ledger.lose(0.0)
     assert ledger.spent.cost_usd is None
