@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
@@ -12,6 +12,7 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
 _PREFIX = 8
+_LINE = ord("\n")
 
 
 @dataclass(frozen=True)
@@ -38,10 +39,17 @@ class Lexicon:
         """The terms of all of them, and which of these each of their terms is."""
         if len(lexicons) == 1:
             return lexicons[0], [np.arange(len(lexicons[0]), dtype=np.int32)]
-        distinct = sorted(set[bytes]().union(*lexicons))
+        distinct = sorted(set[bytes]().union(*(one._each() for one in lexicons)))
         number_of = {term: number for number, term in enumerate(distinct)}
-        numbers = [np.fromiter((number_of[term] for term in one), np.int32, len(one)) for one in lexicons]
+        numbers = [np.fromiter(map(number_of.__getitem__, one._each()), np.int32, len(one)) for one in lexicons]
         return cls.of(distinct), numbers
+
+    def _each(self) -> list[bytes]:
+        """Every term: all at once, since none holds the end of a line, at which words are parted."""
+        before = np.repeat(np.arange(len(self)), np.diff(self.ends, prepend=0))  # terms before that of a letter
+        parted = np.full(len(self.letters) + len(self), _LINE, np.uint8)
+        parted[np.arange(len(self.letters)) + before] = self.letters
+        return parted.tobytes().split(bytes([_LINE]))[:-1]
 
     def __len__(self) -> int:
         return len(self.ends)
@@ -50,15 +58,9 @@ class Lexicon:
         start = int(self.ends[number - 1]) if number else 0
         return self.letters[start : int(self.ends[number])].tobytes()
 
-    def __iter__(self) -> Iterator[bytes]:
-        whole, start = self.letters.tobytes(), 0
-        for end in self.ends.tolist():
-            yield whole[start:end]
-            start = end
-
     def terms(self) -> list[str]:
         """Every term, by number."""
-        return [text_of(term) for term in self]
+        return [text_of(term) for term in self._each()]
 
     def find(self, terms: Sequence[str]) -> NDArray[np.int64]:
         """The number of each term, -1 where the index does not have it."""

@@ -27,6 +27,11 @@ TOP, LOW, KTH = 0, 1, 2
 """Columns of the bounds: the highest weight, the lowest or 0, and from here on those of `LEVELS`."""
 _BLOCK = 1 << 20
 """How many postings are weighed at a time."""
+_MANY = 4096
+"""How many rows hold a term whose bounds are found by themselves; those of fewer are found for many terms at once."""
+_TERMS = 4096
+"""How many of these terms at once."""
+_SIGN = np.uint32(1 << 31)
 # A term in one of so many rows is frequent and gets a column of its own, if there are enough rows to gain by it.
 FREQUENT = 4
 FEW_ROWS = 4096
@@ -166,8 +171,34 @@ def _bounds(weights: NDArray[np.float32], starts: Ints) -> Bounds:
     if len(weights):
         bounds[:, TOP] = np.maximum.reduceat(weights, starts[:-1])
         bounds[:, LOW] = np.minimum(0, np.minimum.reduceat(weights, starts[:-1]))
-    for term in np.flatnonzero(holders >= LEVELS[0]).tolist():
+    for term in np.flatnonzero(holders >= _MANY).tolist():
         part = weights[starts[term] : starts[term + 1]]
-        places = [len(part) - level for level in LEVELS if level <= len(part)]
-        bounds[term, KTH : KTH + len(places)] = np.partition(part, places)[places]
+        places = [len(part) - level for level in LEVELS]
+        bounds[term, KTH:] = np.partition(part, places)[places]
+    few = np.flatnonzero((holders >= LEVELS[0]) & (holders < _MANY))
+    for low in range(0, len(few), _TERMS):
+        terms = few[low : low + _TERMS]
+        sizes = holders[terms]
+        ends = np.cumsum(sizes)
+        owners = np.repeat(np.arange(len(terms), dtype=np.uint64) << np.uint64(32), sizes)
+        part = weights[np.arange(ends[-1]) - np.repeat(ends - sizes - starts[terms], sizes)]
+        keys = np.sort(owners | ordered_bits(part))
+        for column, level in enumerate(LEVELS, KTH):
+            reaching = sizes >= level
+            bounds[terms[reaching], column] = floats_of(keys[ends[reaching] - level].astype(np.uint32))
     return bounds
+
+
+def ordered_bits(values: NDArray[np.float32]) -> NDArray[np.uint32]:
+    """Numbers in the order of the values."""
+    bits = (values + np.float32(0)).view(np.uint32)
+    negative = bits >> np.uint32(31)
+    if negative.any():
+        return np.where(negative, ~bits, bits | _SIGN)
+    bits |= _SIGN
+    return bits
+
+
+def floats_of(bits: NDArray[np.uint32]) -> NDArray[np.float32]:
+    """The values that `ordered_bits` made numbers of."""
+    return np.where(bits >> np.uint32(31), bits ^ _SIGN, ~bits).view(np.float32)

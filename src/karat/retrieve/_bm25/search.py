@@ -17,7 +17,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from karat.core.ranked import Ranked
-from karat.retrieve._bm25.postings import KTH, LEVELS, LOW, TOP, Postings, PostingShard
+from karat.retrieve._bm25.postings import KTH, LEVELS, LOW, TOP, Postings, PostingShard, floats_of, ordered_bits
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -30,7 +30,6 @@ _ROUNDING = 2.0**-22
 _SPARSE = 12
 _ENOUGH = 4
 _GROUPS = 8
-_SIGN = np.uint32(1 << 31)
 _ROW = np.uint64(0xFFFFFFFF)
 
 
@@ -226,13 +225,7 @@ def _reached(sums: Floats, depth: int) -> float:
 
 def _keyed(sums: Floats, rows: Ints) -> NDArray[np.uint64]:
     """Sum and row in one number, in the order of sums and then of rows."""
-    bits = (sums + np.float32(0)).view(np.uint32)
-    negative = bits >> np.uint32(31)
-    if negative.any():
-        bits = np.where(negative, ~bits, bits | _SIGN)
-    else:
-        bits |= _SIGN
-    keys = bits.astype(np.uint64)
+    keys = ordered_bits(sums).astype(np.uint64)
     keys <<= np.uint64(32)
     keys |= rows.view(np.uint64)
     return keys
@@ -243,5 +236,4 @@ def _rows(keys: NDArray[np.uint64]) -> Ints:
 
 
 def _unkeyed(keys: NDArray[np.uint64]) -> Floats:
-    bits = (keys >> np.uint64(32)).astype(np.uint32)
-    return np.where(bits >> np.uint32(31), bits ^ _SIGN, ~bits).view(np.float32)
+    return floats_of((keys >> np.uint64(32)).astype(np.uint32))
