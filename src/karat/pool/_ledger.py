@@ -65,16 +65,16 @@ class Ledger:
         return (self.folder / (name if number == 1 else f"{name}-{number}") for number in count(1))
 
     def forget_all_but(self, shards: Iterable[Shard] = ()) -> None:
-        """Remove whatever else is there."""
+        """Remove whatever else it wrote there."""
         kept = {shard.path.name for shard in shards}
         for path in self.folder.iterdir() if self.folder.is_dir() else ():
-            if path.name not in kept:
-                shutil.rmtree(path, ignore_errors=True)
+            if path.name not in kept and (is_shard_name(path.name) or path.name.startswith(_PART)):
+                _remove(path)
 
     def forget_parts(self) -> None:
         """Remove what a process that was killed left half done."""
         for path in self.folder.glob(f"{_PART}*"):
-            shutil.rmtree(path, ignore_errors=True)
+            _remove(path)
 
 
 def is_shard_name(name: Any) -> bool:
@@ -98,6 +98,8 @@ def _is_whole(place: Path, card: Mapping[str, Any]) -> bool:
 
 def _moved(part: Path, place: Path, card: Mapping[str, Any]) -> bool:
     """Whether a folder now stands at a place: it was moved there, or the same stood there before."""
+    if place.is_symlink():
+        place.unlink()
     if place.exists():
         standing = shard_card(place)
         if standing is not None and _is_whole(place, standing):
@@ -105,3 +107,11 @@ def _moved(part: Path, place: Path, card: Mapping[str, Any]) -> bool:
         shutil.rmtree(place)
     os.rename(part, place)
     return True
+
+
+def _remove(path: Path) -> None:
+    """Remove a folder, or a link to one and not what it leads to."""
+    if path.is_symlink():
+        path.unlink()
+    else:
+        shutil.rmtree(path, ignore_errors=True)

@@ -145,11 +145,11 @@ class Index(NotebookView):
     @cached_property
     def _orders(self) -> list[Ints] | None:
         """The row of each row of each shard; None where there is one."""
-        from karat.systems.index_folder import shards_of
+        from karat.corpus import load_chunks
         from karat.systems.row_order import ORDER, load_orders
 
-        shards = shards_of(self.path, self.about, "chunks", check=False) if self.path is not None else []
-        return load_orders(self._part(ORDER), [one.rows for one in shards]) if shards else None
+        shards = self._shards("chunks", "chunks.offsets")
+        return load_orders(self._part(ORDER), [len(load_chunks(one)) for one in shards]) if shards else None
 
     def search(self, question: str, k: int = 10, engine: str | None = None, **settings: Any) -> Hits:
         """The best k chunks for a question, as `karat search` finds them.

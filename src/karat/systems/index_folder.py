@@ -80,6 +80,8 @@ def drafted(path: Path) -> Iterator[IndexDraft]:
         for left in path.glob(f"{_DRAFT}*"):
             shutil.rmtree(left, ignore_errors=True)
         draft = IndexDraft(path, path / f"{_DRAFT}{secrets.token_hex(4)}")
+        if (path / SHARDS).is_symlink():  # whatever it leads to is none of this index
+            (path / SHARDS).unlink()
         draft.ledger.forget_parts()
         try:
             draft.folder.mkdir()
@@ -190,6 +192,8 @@ def _shard_fault(path: Path, head: Mapping[str, Any], *, verify: bool) -> str | 
         card = shard_card(folder)
         if card is None or digest(card) != one["digest"]:
             return CHANGED.format(f"{SHARDS}/{one['name']}") if folder.exists() else f"{folder.name} is missing"
+        if folder.is_symlink():
+            return f"{SHARDS}/{one['name']} is a link"
         if what := fault(folder, card["files"], small=False, fully=verify):
             return f"{SHARDS}/{one['name']}/{what}"
     return None
@@ -253,9 +257,12 @@ def _head(path: Path) -> dict[str, Any]:
 def _are_shards(shards: Any) -> bool:
     """Whether this is a table of shards as `_commit` writes it."""
     return isinstance(shards, dict) and all(
-        isinstance(of_part, list) and all(isinstance(one, dict) and is_shard_name(one.get("name")) for one in of_part)
-        for of_part in shards.values()
+        isinstance(of_part, list) and all(map(_is_shard, of_part)) for of_part in shards.values()
     )
+
+
+def _is_shard(entry: Any) -> bool:
+    return isinstance(entry, dict) and is_shard_name(entry.get("name")) and isinstance(entry.get("digest"), str)
 
 
 def damaged(path: Path, what: str) -> InputError:

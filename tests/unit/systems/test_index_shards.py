@@ -297,6 +297,46 @@ def test_shards_lead_to_no_file_outside_the_folder(tmp_path, corpus, place):
     path.symlink_to(tmp_path / "elsewhere")
     with pytest.raises(InputError, match="is a link"):
         Index.open(tmp_path / "i")
+    kept = files_of(tmp_path / "elsewhere") if place != "shards/{}/words.txt" else path.read_bytes()
+    again = karat.index(corpus, tmp_path / "i", jobs=1, engines="bm25")  # which mends it, and touches nothing outside
+    assert len(Index.open(tmp_path / "i", verify=True).chunks) == len(again.chunks)
+    elsewhere = tmp_path / "elsewhere"
+    assert kept == (files_of(elsewhere) if elsewhere.is_dir() else elsewhere.read_bytes())
+
+
+@pytest.mark.usefixtures("small")
+def test_what_else_stands_beside_shards_is_left_alone(tmp_path, corpus):
+    karat.index(corpus, tmp_path / "i", jobs=1, engines="bm25")
+    (tmp_path / "i" / "shards" / "mine").mkdir()
+    corpus.write_text(lines(range(100)))
+    karat.index(corpus, tmp_path / "i", jobs=1, engines="bm25")
+    assert (tmp_path / "i" / "shards" / "mine").is_dir()
+
+
+@pytest.mark.parametrize("change", [{"digest": None}, {"digest": 7}])
+def test_a_shard_without_a_digest_is_refused(tmp_path, corpus, change):
+    from karat.io.checksum import sealed
+
+    karat.index(corpus, tmp_path / "i", engines="bm25")
+    head = json.loads((tmp_path / "i" / "index.json").read_text())
+    head["shards"]["chunks"][0].update(change)
+    (tmp_path / "i" / "index.json").write_text(json.dumps(sealed(head)))
+    with pytest.raises(InputError, match="names shards that cannot be"):
+        Index.open(tmp_path / "i")
+
+
+def test_rows_are_counted_and_not_believed(tmp_path, corpus):
+    from karat.io.checksum import digest, sealed
+
+    index = karat.index(corpus, tmp_path / "i", engines="bm25")
+    shard = index.about["shards"]["chunks"][0]
+    card = tmp_path / "i" / "shards" / shard["name"] / "shard.json"
+    values = {**json.loads(card.read_text()), "rows": 10**18}
+    card.write_text(json.dumps(values))
+    head = json.loads((tmp_path / "i" / "index.json").read_text())
+    head["shards"]["chunks"][0]["digest"] = digest(values)
+    (tmp_path / "i" / "index.json").write_text(json.dumps(sealed(head)))
+    assert len(Index.open(tmp_path / "i").search("lantern item3", 3)) == 3
 
 
 def test_an_index_names_no_shard_outside_its_folder(tmp_path, corpus):
