@@ -28,8 +28,9 @@ def passages(
 
 def zipf(vocabulary: int) -> np.ndarray:
     """The share of each word, the most frequent first."""
-    share = 1 / (np.arange(vocabulary) + 2.7) ** 1.07
-    return share / share.sum()
+    share: np.ndarray = 1 / (np.arange(vocabulary) + 2.7) ** 1.07
+    share /= share.sum()
+    return share
 
 
 def _query(words: np.ndarray, rng: np.random.Generator) -> str:
