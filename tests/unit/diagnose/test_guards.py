@@ -131,6 +131,13 @@ def test_hardly_any_gold_matched():
     assert fired(table, Matching(matcher="exact", unit="document", why="", share={"a": 0.1}), facts) == {}
 
 
+def test_gold_of_questions_that_a_run_lacks_says_nothing_of_ids():
+    table = {"a": {"Hit@5": [0, 1]}}
+    matching = Matching(matcher="exact", unit="document", why="", share={"a": 0.06})
+    assert "low id overlap" in fired(table, matching)
+    assert "low id overlap" not in fired(table, matching, Facts(missing={"a": 1}))
+
+
 def test_all_zero_with_zero_overlap_says_so_and_suggests_a_matcher():
     table = {"a": {"Hit@5": [0, 0], "Recall@5": [0, 0]}, "b": {"Hit@5": [1, 0], "Recall@5": [1, 0]}}
     matching = Matching(
