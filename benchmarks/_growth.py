@@ -2,7 +2,8 @@
 
 Processor time of the command and of every process it started, so that other work on the machine disturbs little. Peak
 memory is the highest sum of what all of these held at one moment, looked at fifty times a second; pages of mapped
-files count as long as they are resident, and what two processes share counts twice.
+files count as long as they are resident, and what two processes share counts twice. The peak that the system keeps of
+a child would not do: it is no less than what the process that started it held.
 """
 
 from __future__ import annotations
@@ -43,7 +44,7 @@ def cost_of(command: Sequence[str], folder: Path, codes: Sequence[int] = (0,)) -
     if process.returncode not in codes:
         said = (folder / "output.log").read_text("utf-8", "replace")[-2000:]
         raise SystemExit(f"{' '.join(command)} ended with {process.returncode}:\n{said}")
-    return Cost(usage.ru_utime + usage.ru_stime, max(peak[0], usage.ru_maxrss / 1024))
+    return Cost(usage.ru_utime + usage.ru_stime, peak[0])
 
 
 def exponent(sizes: Sequence[int], costs: Sequence[Cost], nothing: Cost) -> float:

@@ -22,7 +22,9 @@ if TYPE_CHECKING:
     Scores = NDArray[np.floating[Any]]
 
 _FEW = 8  # hits of a list up to which counting what is better beats sorting it
-_TOGETHER = 1 << 20  # hits of runs that are ranked together, copied end to end
+_TOGETHER = (
+    1 << 20
+)  # hits of runs that are ranked together, copied end to end, and those that gold is looked for in at once
 _BLOCK = 1 << 16  # scores compared at once: they stay in the processor's cache
 
 
@@ -101,11 +103,16 @@ def _found(run: Run, qrels: Qrels, docs: Sequence[str], listed: Ints) -> tuple[I
         assert run.scores is not None
         gold = pl.DataFrame({"list": listed, "doc": docs}, schema_overrides={"doc": pl.String}).with_row_index("unit")
         ids = run.docs if isinstance(run.docs, pl.Series) else pl.Series(run.docs, dtype=pl.String)
-        at = ids.is_in(gold["doc"].unique().implode()).arg_true()  # a first sieve, which few hits pass
-        lists = np.searchsorted(run.offsets, at.to_numpy(), side="right") - 1
-        hits = pl.DataFrame({"hit": at, "list": lists, "doc": ids.gather(at)})
-        both = hits.join(gold, on=["list", "doc"])
-        unit, score = both["unit"].to_numpy().astype(np.int64), run.scores[both["hit"].to_numpy()]
+        judged = gold["doc"].unique().implode()
+        units, hits = [np.zeros(0, np.int64)], [np.zeros(0, np.int64)]
+        for start in range(0, len(ids), _TOGETHER):
+            part = ids.slice(start, _TOGETHER)
+            at = part.is_in(judged).arg_true()  # a first sieve, which few hits pass
+            lists = np.searchsorted(run.offsets, at.to_numpy() + start, side="right") - 1
+            both = pl.DataFrame({"hit": at, "list": lists, "doc": part.gather(at)}).join(gold, on=["list", "doc"])
+            units.append(both["unit"].to_numpy().astype(np.int64))
+            hits.append(both["hit"].to_numpy().astype(np.int64) + start)
+        unit, score = np.concatenate(units), run.scores[np.concatenate(hits)]
     order = np.argsort(listed[unit], kind="stable")
     return unit[order], score[order]
 
