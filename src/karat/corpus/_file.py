@@ -39,7 +39,7 @@ class ReadError(Exception):
 
 
 @dataclass(frozen=True)
-class Lines:
+class LineRange:
     """A range of the lines of a file: bytes `start` to `end`, the first of them in row `row`."""
 
     start: int
@@ -65,7 +65,7 @@ class File:
     problems: list[Problem] = field(default_factory=list)
     fields: set[str] = field(default_factory=set)  # what its records call their fields, where columns are named
     rows: Counter[str] = field(default_factory=Counter)  # records with a problem of each kind
-    part: Lines | None = None
+    part: LineRange | None = None
     unit: str = "line"  # what its records are called
     textless: list[tuple[int, list[str]]] = field(default_factory=list)  # the first records without a text: row, fields
     textless_count: int = 0

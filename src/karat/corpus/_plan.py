@@ -18,7 +18,7 @@ from typing import Any
 
 from karat.core.docs import Problem, unread_line
 from karat.core.errors import InputError, KaratError, UsageError
-from karat.corpus._file import File, Lines, Progress, ReadError, as_read_errors, no_progress
+from karat.corpus._file import File, LineRange, Progress, ReadError, as_read_errors, no_progress
 from karat.corpus._parts import CorpusFiles, FilePart, join_parts
 from karat.corpus._reader import readable, reader_of
 from karat.corpus._records import refuse_unused_map
@@ -59,7 +59,7 @@ class FilePlan:
 
     def file(self, columns: Mapping[str, str], progress: Progress, limits: ReadLimits) -> File:
         """It as readers take it."""
-        part = None if self.lines is None else Lines(*self.lines)
+        part = None if self.lines is None else LineRange(*self.lines)
         return File(Path(self.path), self.id, printable(self.path), self.named, columns, progress, limits, part=part)
 
     def check_unchanged(self) -> None:
@@ -296,7 +296,7 @@ def _is_split(plan: FilePlan, columns: Mapping[str, str], limits: ReadLimits) ->
         return False
 
 
-def _line_ranges(path: str, size: int, piece_bytes: int) -> Iterator[tuple[Lines, str]]:
+def _line_ranges(path: str, size: int, piece_bytes: int) -> Iterator[tuple[LineRange, str]]:
     """The ranges of lines that a file is read by, each with the digest of its bytes."""
     least, most = _least(piece_bytes), _most(piece_bytes)
     start, row = 0, 1
@@ -317,7 +317,7 @@ def _line_ranges(path: str, size: int, piece_bytes: int) -> Iterator[tuple[Lines
                 if is_last and (at - start >= most or (is_whole and _is_end(line, len(line), piece_bytes))):
                     break
                 is_whole = is_last
-            yield Lines(start, at, row), content.hexdigest()
+            yield LineRange(start, at, row), content.hexdigest()
             if at == start:  # the file was cut short meanwhile
                 return
             start, row = at, row + ended

@@ -20,10 +20,12 @@ from typing import TYPE_CHECKING, Any, overload
 import numpy as np
 
 from karat.core.docs import Chunk, Chunks, Doc
+from karat.core.errors import InputError
 from karat.corpus._chunk import chunk_ids
 from karat.corpus._columns import ValueColumn
 from karat.corpus._json_rows import chunk_fields, chunk_of, doc_fields, doc_of, doc_of_chunk
 from karat.corpus._stored_rows import StoredRows, write_rows
+from karat.io.arrays import REMEDY
 
 if TYPE_CHECKING:
     from karat.core.judged import Ints
@@ -157,11 +159,11 @@ class _Spread(Sequence[Chunk]):
         size = sum(map(len, shards))
         self._shard, self._local = np.full(size, -1, np.int32), np.empty(size, np.int32)
         for number, (shard, order) in enumerate(zip(shards, orders, strict=True)):
-            if len(order) != len(shard) or (size and not (order[0] >= 0 if len(order) else True)):
-                raise ValueError("an order has a row for each row of its shard")
+            if len(order) != len(shard) or (len(order) and not 0 <= order.min() <= order.max() < size):
+                raise _disordered(shard)
             self._shard[order], self._local[order] = number, np.arange(len(shard), dtype=np.int32)
-        if (self._shard < 0).any():
-            raise ValueError("orders do not give each row to one shard")
+        if size and (self._shard < 0).any():
+            raise _disordered(shards[0])
 
     def __len__(self) -> int:
         return len(self._shard)
@@ -191,6 +193,11 @@ class _Spread(Sequence[Chunk]):
 
     def _place(self, row: int) -> tuple[StoredRows[Chunk], int]:
         return self._shards[self._shard[row]], int(self._local[row])
+
+
+def _disordered(shard: StoredRows[Chunk]) -> InputError:
+    problem = "is damaged: the order of the rows of all shards does not give each of them one row"
+    return InputError(problem, place=str(shard.path), remedy=REMEDY)
 
 
 class StoredTexts(Sequence[str]):

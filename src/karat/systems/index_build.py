@@ -84,7 +84,7 @@ def build(settings: IndexSettings, draft: IndexDraft, earlier: Index | None, poo
     if "dense" in settings.engines:
         settings.engines["dense"].setdefault("embedder", default_embedder(language).plain())
     draft.shards[CHUNKS] = [one.shard for one in shards]
-    engines = _Engines(settings, draft, earlier, pool, progress)
+    engines = _EngineStage(settings, draft, earlier, pool, progress)
     engines.build_shards(summed_languages(folders, "searched"))
     draft.about.update(
         karat=version("karat"),
@@ -191,7 +191,7 @@ class _ReadStage:
         return Shard(path=path, rows=piece.bytes, digest=piece.digest, name=name)
 
 
-class _Engines:
+class _EngineStage:
     """The engines of an index: their shards, what is joined of these, and why an engine could not be built."""
 
     def __init__(

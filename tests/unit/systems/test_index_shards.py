@@ -99,7 +99,7 @@ def test_the_same_bytes_by_any_number_of_processes(tmp_path, corpus):
 def test_an_identical_build_does_nothing(tmp_path, corpus, monkeypatch):
     karat.index(corpus, tmp_path / "i", jobs=1)
     before, done = files_of(tmp_path / "i"), counted(monkeypatch)
-    monkeypatch.setattr(index_build._Engines, "join", None)
+    monkeypatch.setattr(index_build._EngineStage, "join", None)
     karat.index(corpus, tmp_path / "i", jobs=1)
     assert (files_of(tmp_path / "i"), done) == (before, {"read": [], "build": []})
 
@@ -337,6 +337,19 @@ def test_rows_are_counted_and_not_believed(tmp_path, corpus):
     head["shards"]["chunks"][0]["digest"] = digest(values)
     (tmp_path / "i" / "index.json").write_text(json.dumps(sealed(head)))
     assert len(Index.open(tmp_path / "i").search("lantern item3", 3)) == 3
+
+
+@pytest.mark.usefixtures("small")
+@pytest.mark.parametrize("row", [-1, 10**9, 0])
+def test_an_order_that_cannot_be_is_refused(tmp_path, corpus, row):
+    from karat.corpus import load_chunks
+
+    index = karat.index(corpus, tmp_path / "i", jobs=1, engines="bm25")
+    folders, orders = index._shards("chunks"), [order.copy() for order in index._orders]
+    assert len(load_chunks(folders, orders)) == 240
+    orders[-1][-1] = row if row else orders[0][0]
+    with pytest.raises(InputError, match="does not give each of them one row"):
+        load_chunks(folders, orders)
 
 
 def test_an_index_names_no_shard_outside_its_folder(tmp_path, corpus):

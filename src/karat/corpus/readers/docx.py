@@ -54,7 +54,7 @@ def _read(file: File) -> Iterator[Doc]:
         ) from None
     try:
         document = Document(io.BytesIO(data))
-        lines = _Lines(_heading_styles(document))
+        lines = _DocxLines(_heading_styles(document))
         lines.walk(document.element.body)
         for notes in _notes(document):
             lines.walk(notes)
@@ -103,7 +103,7 @@ def _notes(document: Any) -> Iterator[Any]:
             yield parse_xml(relation.target_part.blob)
 
 
-class _Lines:
+class _DocxLines:
     """Lines of text in the order of the document."""
 
     def __init__(self, headings: dict[str, int]) -> None:

@@ -37,7 +37,7 @@ class TermCounts:
 
 
 @dataclass(frozen=True)
-class _Block:
+class _CountedBlock:
     """Entries in the order of their terms, which are numbered by first appearance, and then of their rows."""
 
     terms: NDArray[np.int32]
@@ -50,7 +50,7 @@ def count_terms(texts: Sequence[str], terms: Terms, progress: Callable[[str, int
     vocabulary = terms.vocabulary()
     number_of: dict[bytes, int] = {}
     term_of_word = np.zeros(0, np.int32)
-    blocks: list[_Block] = []
+    blocks: list[_CountedBlock] = []
     lengths = np.zeros(len(texts), np.int32)
     for start in range(0, len(texts), _TOGETHER):
         progress("finding terms", start, len(texts))
@@ -67,7 +67,7 @@ def count_terms(texts: Sequence[str], terms: Terms, progress: Callable[[str, int
     return _sorted(blocks, sorted(number_of), number_of, lengths)
 
 
-def _block(terms: NDArray[np.int32], owners: Ints, first_row: int) -> _Block:
+def _block(terms: NDArray[np.int32], owners: Ints, first_row: int) -> _CountedBlock:
     """From the term and the text of every token of a block."""
     keys = terms.astype(np.int64) << 32
     keys |= owners
@@ -76,7 +76,7 @@ def _block(terms: NDArray[np.int32], owners: Ints, first_row: int) -> _Block:
     counts = np.diff(first, append=len(keys))
     keys = keys[first]
     rows = (keys & 0xFFFFFFFF) + first_row
-    return _Block((keys >> 32).astype(np.int32), rows.astype(np.int32), counts.astype(_smallest(counts)))
+    return _CountedBlock((keys >> 32).astype(np.int32), rows.astype(np.int32), counts.astype(_smallest(counts)))
 
 
 def _smallest(counts: Ints) -> type[np.integer[Any]]:
@@ -85,7 +85,7 @@ def _smallest(counts: Ints) -> type[np.integer[Any]]:
 
 
 def _sorted(
-    blocks: list[_Block], distinct: list[bytes], number_of: dict[bytes, int], lengths: NDArray[np.int32]
+    blocks: list[_CountedBlock], distinct: list[bytes], number_of: dict[bytes, int], lengths: NDArray[np.int32]
 ) -> TermCounts:
     """The entries of all blocks by term in byte order; each block is let go once its entries have their places."""
     numbers = np.empty(len(distinct), np.int64)
