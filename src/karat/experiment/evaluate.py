@@ -130,14 +130,15 @@ def evaluate(
         asked_k=depth,
         pages=choices.matching.pages,
         columns=choices.columns,
-        align=lambda runs: aligned_runs(questions, runs, dialect),
+        align=lambda runs: (list(runs), []),  # all are aligned together
         rows=_NoMemory(),
         max_failures=options.max_failures,
         progress=lambda what, done, total: step(f"{what}: {done:,} of {total:,}" if total > 1 else what),
     )
     systems_asked = [one for name, source in sources for one in _asked(name, source, request, repeat)]
-    _refuse_repeated(systems_asked)
     returned = [one for asked in systems_asked for one in asked.repeats]
+    runs, notes = aligned_runs(questions, [one.run for one in returned], dialect)
+    _refuse_bare(runs, returned)
     opened = opened_index(index) if index is not None else None
     indexes = [*([opened] if opened is not None else []), *(a.index for a in systems_asked if a.index is not None)]
     resolutions = Resolutions(questions, indexes, choices)
@@ -145,11 +146,14 @@ def evaluate(
     models = models_of(settings, index=next(iter(indexes), None))
     try:
         evaluation = evaluation_of(
-            questions, [one.run for one in returned], choices,
+            questions, runs, choices,
             progress=step,
             inputs=mapped(infos, choices.columns),
-            notes=[note for one in returned for note in one.notes],
-            resolution=[resolutions.of(one.run, asked.index) for asked in systems_asked for one in asked.repeats],
+            notes=[*(note for one in returned for note in one.notes), *notes],
+            resolution=[
+                resolutions.of(run, index)
+                for run, index in zip(runs, (a.index for a in systems_asked for _ in a.repeats), strict=True)
+            ],
             models=models,
             settings=settings,
             repeats=[len(asked.repeats) for asked in systems_asked],
@@ -157,7 +161,7 @@ def evaluate(
         evaluation = replace(evaluation, notes=(*evaluation.notes, *spent_notes(models)))
     finally:
         close(models)
-    return Report(evaluation, [asked.repeats[0].run for asked in systems_asked], choices)
+    return Report(evaluation, [run for run in runs if run.name in evaluation.scores.systems], choices)
 
 
 @dataclass(frozen=True)
@@ -213,11 +217,14 @@ def _asked(name: str, source: RunSource, request: RunRequest, repeat: int) -> It
     yield _Asked(repeats)
 
 
-def _refuse_repeated(systems: Sequence[_Asked]) -> None:
-    names = [system.repeats[0].run.name for system in systems]
-    twice = next((name for name in names if names.count(name) > 1), None)
-    if twice is not None:
-        raise UsageError(f"two systems are called {twice!r}. Name them: systems={{name: system, ...}}.")
+def _refuse_bare(runs: Sequence[Run], returned: Sequence[SystemRun]) -> None:
+    """Refuse a system without answers whose hits are texts, where the gold holds no quotes: nothing can be compared."""
+    for run, one in zip(runs, returned, strict=True):
+        if one.run.has_only_texts and not run.has_rankings and not run.has_answers:
+            raise UsageError(
+                f"{run.name}: its hits are texts without ids, and the gold names no quotes to find in them. Say what "
+                f"they are: karat.system(..., hits=lambda reply: [...]) returns their ids."
+            )
 
 
 def _depth(choices: Choices, k: int) -> int:

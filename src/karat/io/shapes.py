@@ -32,9 +32,12 @@ class Shape:
     def read(self, value: Any) -> dict[str, Any]:
         """The parts of a value."""
         parts = {name: part for name, places in self.parts.items() if (part := _first(value, places)) is not None}
-        if self.rest and isinstance(value, Mapping):
+        if not isinstance(value, Mapping):
+            return parts
+        if self.rest:
             parts["metadata"] = {name: part for name, part in value.items() if name not in self.has}
-        return parts
+        known = _known()
+        return {name: part for name, part in value.items() if str(name).lower() in known} | parts
 
 
 HITS = (

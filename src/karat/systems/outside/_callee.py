@@ -143,7 +143,7 @@ def _dspy(target: Any, name: str) -> Callee | None:
     signature = getattr(target, "signature", None)
     names = list(getattr(signature, "input_fields", ()))
     if not names and hasattr(target, "forward"):
-        parameters = inspect.signature(target.forward).parameters.values()
+        parameters = list(inspect.signature(type(target).forward).parameters.values())[1:]  # less self
         listed = [p for p in parameters if p.kind in (p.POSITIONAL_OR_KEYWORD, p.KEYWORD_ONLY)]
         names = [p.name for p in listed if p.default is p.empty] or [p.name for p in listed]
     if not names:
