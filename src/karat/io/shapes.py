@@ -21,7 +21,7 @@ class Shape:
     """One form: the names by which it is told, and where its parts lie.
 
     `parts` leads from a name that `fields` knows to places inside the value, `node.metadata`; the first that is filled
-    counts. With `rest` what is not named is metadata.
+    counts. What is called `metadata.name` joins the metadata. With `rest` all that is not named is metadata.
     """
 
     name: str
@@ -32,6 +32,9 @@ class Shape:
     def read(self, value: Any) -> dict[str, Any]:
         """The parts of a value."""
         parts = {name: part for name, places in self.parts.items() if (part := _first(value, places)) is not None}
+        for name in [name for name in parts if "." in name]:
+            metadata, _, inner = name.partition(".")
+            parts[metadata] = {**(parts.get(metadata) or {}), inner: parts.pop(name)}
         if not isinstance(value, Mapping):
             return parts
         if self.rest:
@@ -53,7 +56,7 @@ HITS = (
             "id": ("node.node_id", "node.id_"),
             "text": ("node.text",),
             "metadata": ("node.metadata",),
-            "ref_doc_id": ("node.ref_doc_id", "node.relationships.1.node_id"),
+            "metadata.ref_doc_id": ("node.ref_doc_id", "node.relationships.1.node_id"),
             "start_char_idx": ("node.start_char_idx",),
             "end_char_idx": ("node.end_char_idx",),
             "score": ("score",),
@@ -66,7 +69,7 @@ HITS = (
             "id": ("id_",),
             "text": ("text",),
             "metadata": ("metadata",),
-            "ref_doc_id": ("ref_doc_id", "relationships.1.node_id"),
+            "metadata.ref_doc_id": ("ref_doc_id", "relationships.1.node_id"),
             "start_char_idx": ("start_char_idx",),
             "end_char_idx": ("end_char_idx",),
         },
