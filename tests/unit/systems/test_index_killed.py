@@ -28,6 +28,7 @@ def progress(what, done, total):
             for task in os.listdir("/proc/self/task"):
                 for pid in open(f"/proc/self/task/{task}/children").read().split():
                     os.kill(int(pid), signal.SIGKILL)
+                    print(pid)
         else:
             os.kill(os.getpid(), signal.SIGKILL)
     seen += 1
@@ -89,5 +90,5 @@ def test_what_a_killed_build_did_is_not_done_again(tmp_path, calm, monkeypatch):
 def test_workers_that_are_killed_are_replaced(tmp_path, calm):
     """And several processes make the bytes that one makes."""
     ended = killed(calm.corpus, tmp_path / "i", 2, 20, "workers")
-    assert (ended.returncode, ended.stderr) == (0, "")
+    assert (ended.returncode, ended.stderr, len(ended.stdout.split())) == (0, "", 2)
     assert files_of(tmp_path / "i") == calm.files

@@ -91,13 +91,6 @@ def test_many_shards_are_searched_as_one(tmp_path, corpus, monkeypatch):
 
 
 @pytest.mark.usefixtures("small")
-def test_the_same_bytes_by_any_number_of_processes(tmp_path, corpus):
-    karat.index(corpus, tmp_path / "a", jobs=1)
-    karat.index(corpus, tmp_path / "b", jobs=2)
-    assert files_of(tmp_path / "a") == files_of(tmp_path / "b")
-
-
-@pytest.mark.usefixtures("small")
 def test_an_identical_build_does_nothing(tmp_path, corpus, monkeypatch):
     karat.index(corpus, tmp_path / "i", jobs=1)
     before, done = files_of(tmp_path / "i"), counted(monkeypatch)
