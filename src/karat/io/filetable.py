@@ -25,10 +25,14 @@ def file_table(folder: Path) -> dict[str, dict[str, Any]]:
 
 
 def is_file_table(table: Any) -> bool:
-    """Whether this is a table as `file_table` makes it, whose names lead nowhere else."""
-    return isinstance(table, dict) and all(
-        isinstance(one, dict) and isinstance(one.get("bytes"), int) and isinstance(one.get("sha256"), str)
-        for one in table.values()
+    """Whether this is a table as `file_table` makes it of a folder that holds something."""
+    return (
+        isinstance(table, dict)
+        and bool(table)
+        and all(
+            isinstance(one, dict) and isinstance(one.get("bytes"), int) and isinstance(one.get("sha256"), str)
+            for one in table.values()
+        )
     )
 
 

@@ -60,7 +60,7 @@ class Stage(Protocol):
     """What the name of a task leads to: `Stage(settings, progress)`, opened once in each process."""
 
     def run(self, shard: Shard, folder: Path) -> int:
-        """Write what comes of a shard into an empty folder, and say how many rows that is. Same input, same bytes."""
+        """Write what comes of a shard into an empty folder, a file at least: how many rows. Same input, same bytes."""
         ...
 
 

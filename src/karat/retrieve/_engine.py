@@ -145,6 +145,13 @@ def places_in(ascending: NDArray[np.integer[Any]], wanted: Ints) -> Ints:
     return np.where(ascending.take(places, mode="clip") == wanted, places, -1)
 
 
+def order_fault(order: Ints, rows: int) -> str | None:
+    """What is wrong with the order of the rows of a shard among all, if anything is."""
+    if len(order) != rows or not bool((order[1:] > order[:-1]).all()):
+        return "its rows do not ascend, or are more or fewer than those of the index"
+    return None
+
+
 def _find(attribute: str, wanted: str) -> Callable[[Any], type[Any] | None]:
     """Finds the class that a module names `engine` (or defines as `Engine`), or the class itself; and so for stores."""
 

@@ -21,6 +21,7 @@ from karat.retrieve._bm25.counts import COUNTS, TermCounts
 from karat.retrieve._bm25.lexicon import Lexicon
 from karat.retrieve._bm25.postings import KTH, LEVELS, Collection, Postings, PostingShard, weigh_all
 from karat.retrieve._bm25.variants import Formula
+from karat.retrieve._engine import order_fault
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -130,7 +131,10 @@ def read_joined(
         numbers = _arrays(place, _NUMBERS)["numbers"] if len(shards) > 1 else None
         postings = Postings(**_arrays(shard, _PLACES), **_arrays(place, _WEIGHTS))
         terms = len(lexicon) if numbers is None else len(numbers)
-        _check(place, _unsound(terms, postings) or _unsound_shard(len(lexicon), numbers, postings, order))
+        _check(
+            place,
+            _unsound(terms, postings) or order_fault(order, postings.docs) or _unsound_numbers(len(lexicon), numbers),
+        )
         parts.append(PostingShard(postings=postings, numbers=numbers, order=order if len(shards) > 1 else None))
     docs = sum(part.postings.docs for part in parts)
     _check(folder, _empty(docs))
@@ -208,9 +212,7 @@ def _unsound_counts(counted: TermCounts) -> str | None:
     return None
 
 
-def _unsound_shard(terms: int, numbers: NDArray[np.int32] | None, postings: Postings, order: Ints) -> str | None:
-    if len(order) != postings.docs or not bool((order[1:] > order[:-1]).all()):
-        return "its rows do not ascend, or are more or fewer than those of the index"
+def _unsound_numbers(terms: int, numbers: NDArray[np.int32] | None) -> str | None:
     if numbers is None or not len(numbers):
         return None
     if numbers[0] < 0 or numbers[-1] >= terms or not bool((numbers[1:] > numbers[:-1]).all()):
