@@ -11,9 +11,9 @@ import inspect
 import json
 import shutil
 from collections import Counter
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Container, Iterator, Mapping, Sequence
 from contextlib import contextmanager
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, replace
 from functools import cached_property, reduce
 from importlib.metadata import version
 from operator import add
@@ -41,6 +41,7 @@ if TYPE_CHECKING:
     from karat.corpus import Chunking, CorpusPiece, CorpusPlan
     from karat.io.limits import ReadLimits
     from karat.pool import Pool, Progress
+    from karat.retrieve import EarlierJoin
     from karat.systems.index import Index
     from karat.systems.index_folder import IndexDraft
 
@@ -105,12 +106,33 @@ def build(settings: IndexSettings, draft: IndexDraft, earlier: Index | None, poo
         return
     progress("ordering the chunks", 0, 1)
     write_order(folders, draft.folder)
-    Spell.merged(folder / WORDS for folder in folders).save(draft.folder / WORDS)
+    _join_words(folders, draft.folder / WORDS, earlier)
     chunks = load_chunks(folders, load_orders(draft.folder, [one.shard.rows for one in shards]))
     engines.join(chunks)
     draft.about["settings"]["engines"] = engines.settings
     notes = [*facts.notes.problems, *facts.boilerplate_problems(chunks), *engines.problems]
     draft.about["problems"] = [*problems, *map(asdict, notes)]
+
+
+def _join_words(shards: Sequence[Path], path: Path, earlier: Index | None) -> None:
+    """Save the words of all shards: where most of them are those of the earlier index, from the words of that."""
+    before = _earlier_join(earlier, WORDS, CHUNKS)
+    if before is not None:
+        old, new = ({one.name: one / WORDS for one in some} for some in (before.shards, shards))
+        added, removed = (
+            [some[name] for name in some if name not in others] for some, others in ((new, old), (old, new))
+        )
+        if 1 + len(added) + len(removed) < len(shards):
+            return Spell.join(path, [before.folder / WORDS, *added], removed)
+    return Spell.join(path, [shard / WORDS for shard in shards])
+
+
+def _earlier_join(earlier: Index | None, file: str, part: str) -> EarlierJoin | None:
+    """What an earlier index joined of the shards of a part, if it is whole."""
+    try:
+        return None if earlier is None else earlier.joined(file, part)
+    except KaratError:
+        return None
 
 
 @dataclass(frozen=True)
@@ -222,15 +244,16 @@ class _EngineStage:
         task = Task(
             name=f"{_STAGES}:BuildShard",
             settings={"engine": name, "titles": self._titles, "settings": self.completed[name]},
-            hints={
-                "known": self._known(name),
-                "journals": {one.digest: str(self._draft.journal(number)) for number, one in enumerate(chunks)},
-            },
             label=f"building {name}",
         )
         ledger, inputs = self._draft.ledger, {one.digest: one for one in chunks}
         outputs = {} if ENGINES.is_plugin(name) else self._standing(name, task, inputs)  # a plug-in may have changed
         todo = {one: shard for one, shard in inputs.items() if one not in outputs}
+        hints = {
+            "known": self._known(name, {one.path.name for one in outputs.values()}) if todo else None,
+            "journals": {one.digest: str(self._draft.journal(number)) for number, one in enumerate(chunks)},
+        }
+        task = replace(task, hints=hints)
         done = self._pool.map(task, list(todo.values()), ledger, self._progress, anew=todo)
         outputs |= {one.digest: output for one, output in done}
         return [outputs[one.digest] for one in chunks]
@@ -273,7 +296,12 @@ class _EngineStage:
     def _joined(self, name: str, folder: Path) -> dict[str, Any]:
         kind: Any = ENGINES.get(name)
         shards = [one.path for one in self._draft.shards[ENGINE.format(name)]]
-        facts: dict[str, Any] = kind.join(shards, self.completed[name], folder, self._progress)
+        more = {}
+        if "earlier" in inspect.signature(kind.join).parameters:
+            part = ENGINE.format(name)
+            before = _earlier_join(self._earlier, f"{part}/", part)
+            more["earlier"] = before and replace(before, folder=before.folder / part)
+        facts: dict[str, Any] = kind.join(shards, self.completed[name], folder, self._progress, **more)
         return facts
 
     def _whole(self, name: str, chunks: Chunks, folder: Path) -> dict[str, Any]:
@@ -285,9 +313,18 @@ class _EngineStage:
         engine.save(folder)
         return {"settings": dict(engine.settings), "without_vector": getattr(engine, "without_vector", 0)}
 
-    def _known(self, name: str) -> str | None:
-        """The index whose engine of this name may hand on what it knows."""
-        return str(self._draft.path) if self._earlier is not None and name in self._earlier.engines else None
+    def _known(self, name: str, whole: Container[str] = ()) -> str | None:
+        """The index whose engine of this name may hand on what it knows, every byte of it compared with its checksum.
+
+        Those of the shards that are `whole` were compared already.
+        """
+        if self._earlier is None or name not in self._earlier.engines:
+            return None
+        try:
+            self._earlier.check_engine(name, whole)
+        except KaratError:
+            return None
+        return str(self._draft.path)
 
     @contextmanager
     def _excused(self, name: str) -> Iterator[None]:
@@ -297,7 +334,7 @@ class _EngineStage:
         except UsageError:
             raise
         except KaratError as problem:
-            if self._known(name) is not None:
+            if self._earlier is not None and name in self._earlier.engines:
                 raise KaratError(f"{problem} The index that stands there was left as it was.") from problem
             self.problems.append(Problem(f"engine {name}", "failed", str(problem)))
             self._failed.add(name)
