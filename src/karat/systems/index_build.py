@@ -24,6 +24,7 @@ from typing import TYPE_CHECKING, Any
 from karat.core.docs import Problem
 from karat.core.errors import KaratError, UsageError
 from karat.core.text.languages import commonest
+from karat.core.text.words import plural
 from karat.corpus import CHUNKERS, READERS, PieceFacts, load_chunks, pieces_again, plan_corpus
 from karat.io.checksum import digest
 from karat.io.filetable import fault
@@ -32,6 +33,7 @@ from karat.retrieve import ENGINES
 from karat.retrieve.rewriters.spell import Spell
 from karat.systems.defaults import default_embedder
 from karat.systems.index import WORDS
+from karat.systems.index_folder import PieceReuse
 from karat.systems.index_stages import FACTS, SearchedTexts, known_of, summed_languages
 from karat.systems.row_order import load_orders, write_order
 
@@ -77,7 +79,9 @@ def build(settings: IndexSettings, draft: IndexDraft, earlier: Index | None, poo
         piece_bytes=PIECE_BYTES,
     )
     draft.is_long = len(plan.pieces) > 1
-    shards = _ReadStage(settings, draft, pool, progress).shards(plan)
+    stage = _ReadStage(settings, draft, pool, progress)
+    shards = stage.shards(plan)
+    draft.reuse = stage.reuse(shards, earlier)
     folders = [one.shard.path for one in shards]
     facts = reduce(add, (one.facts for one in shards), PieceFacts())
     files = plan.conclude(facts.parts)
@@ -163,11 +167,13 @@ class _ReadStage:
 
     def __init__(self, settings: IndexSettings, draft: IndexDraft, pool: Pool, progress: Progress) -> None:
         self._draft, self._pool, self._progress = draft, pool, progress
+        self._found: set[str] = set()
         self._reuses = not CHUNKERS.is_plugin(settings.chunking.by)  # else it may have changed
         self._task = Task(
             name=f"{_STAGES}:ReadAndChunk",
             settings={"chunk": settings.chunking.text, "titles": settings.titles},
             label="reading and chunking",
+            counts_bytes=True,
         )
 
     def shards(self, plan: CorpusPlan) -> list[_ChunkShard]:
@@ -178,6 +184,20 @@ class _ReadStage:
             shards = self._replaced(shards, {n: plan.pieces[n].again(row=plan.pieces[n].row) for n in moved})
             again = self._again(shards)  # by the ids that they have now
         return self._replaced(shards, again)
+
+    def reuse(self, shards: Sequence[_ChunkShard], earlier: Index | None) -> PieceReuse:
+        """What was there already."""
+        names = [one.shard.path.name for one in shards]
+        before = {one["name"] for one in earlier.about["shards"].get(CHUNKS, ())} if earlier is not None else set()
+        read = [one for one, name in zip(shards, names, strict=True) if name not in self._found]
+        return PieceReuse(
+            pieces=len(shards),
+            read=len(read),
+            docs=sum(one.facts.docs for one in read),
+            continued=sum(name in self._found and name not in before for name in names),
+            removed=len(before.difference(names)),
+            is_first=earlier is None,
+        )
 
     def _again(self, shards: Sequence[_ChunkShard]) -> dict[int, CorpusPiece]:
         if len(shards) < 2:
@@ -199,7 +219,10 @@ class _ReadStage:
             output = self._draft.ledger.find(self._task, one) if self._reuses else None
             if output is not None and _ChunkShard(piece, output).is_repeatable:
                 outputs[one.digest] = output
+        self._found.update(output.path.name for output in outputs.values())
         todo = {one.digest: one for one in inputs if one.digest not in outputs}
+        if outputs and todo:
+            self._progress(f"using {len(outputs):,} of {plural(len(pieces), 'piece')} that were read before", 0, 1)
         done = self._pool.map(self._task, list(todo.values()), self._draft.ledger, self._progress, anew=todo)
         outputs |= {one.digest: output for one, output in done}
         return [_ChunkShard(piece, outputs[one.digest]) for piece, one in zip(pieces, inputs, strict=True)]

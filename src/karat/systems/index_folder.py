@@ -21,6 +21,7 @@ from pathlib import Path
 from typing import Any
 
 from karat.core.errors import InputError, UsageError
+from karat.core.text.words import plural
 from karat.io.checksum import DamagedError, digest, sealed, unsealed
 from karat.io.filetable import CHANGED, FileTable, fault, file_table, is_file_table, part_fault
 from karat.io.lock import LOCK, locked
@@ -33,6 +34,36 @@ _DRAFT = ".draft-"
 _GENERATION = re.compile(r"[0-9a-f]{12}(-\d+)?")
 _JOURNALS = re.compile(rf"{re.escape(JOURNAL)}(\.\d+)?")
 _LEFT = re.compile(rf"{_GENERATION.pattern}|\.{re.escape(HEAD)}{PART}|{SHARDS}")  # by a build that was killed
+
+
+@dataclass(frozen=True, kw_only=True)
+class PieceReuse:
+    """Of how many pieces of a corpus the documents and chunks were there already, and what was read instead."""
+
+    pieces: int
+    read: int
+    docs: int
+    """Documents of the pieces that were read."""
+    continued: int
+    """Pieces that a build had read which was interrupted."""
+    removed: int
+    """Pieces of the index that stood there which this one has not."""
+    is_first: bool
+    """Whether no index stood there."""
+
+    @property
+    def line(self) -> str | None:
+        """What to say of it; None where nothing could be used again."""
+        if (self.is_first and not self.continued) or self.read == self.pieces == 1:
+            return None
+        reused = f"{self.pieces - self.read:,} of {plural(self.pieces, 'piece')}" if self.read else "all pieces"
+        if self.continued:
+            reused += f" ({self.continued:,} from an interrupted build)"
+        if self.read:
+            return f"{reused}; {self.read:,} changed or new ({plural(self.docs, 'document')} read)"
+        if self.removed:
+            return f"{reused}; {plural(self.removed, 'piece')} removed"
+        return reused if self.continued else f"{reused}: no document changed"
 
 
 @dataclass
@@ -49,6 +80,7 @@ class IndexDraft:
     about: dict[str, Any] = field(default_factory=dict)
     shards: dict[str, Sequence[Shard]] = field(default_factory=dict)
     used: list[Shard] = field(default_factory=list)
+    reuse: PieceReuse | None = None
     is_long: bool = False
     is_needed: bool = True
 
