@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 import re
-from collections.abc import Container, Iterable, Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property
 from pathlib import Path
@@ -24,7 +24,7 @@ if TYPE_CHECKING:
     from karat.corpus import Docs
     from karat.io.limits import ReadLimits
     from karat.models import EmbedderSettings
-    from karat.retrieve import EarlierJoin, Engine, Progress
+    from karat.retrieve import Engine, Progress
     from karat.retrieve.rewriters.spell import Spell
     from karat.systems.hits import Hits
     from karat.systems.index_folder import PieceReuse
@@ -119,17 +119,6 @@ class Index(NotebookView):
             self.built[name] = self._loaded(ENGINES.get(name), name)
         return self.built[name]
 
-    def check_engine(self, name: str, whole: Container[str] = ()) -> None:
-        """Compare the files of an engine with their checksums, but for the shards that are known to be `whole`."""
-        self._part(f"engines/{name}/")
-        self._shards(f"engines/{name}", whole=whole)
-
-    def joined(self, file: str, part: str) -> EarlierJoin:
-        """The folder of what was joined of the shards of a part, and these; files whose names begin so are checked."""
-        from karat.retrieve import EarlierJoin
-
-        return EarlierJoin(self._part(file), self._shards(part, file))
-
     def _loaded(self, kind: Any, name: str) -> Engine:
         folder = self._part(f"engines/{name}/") / "engines" / name
         shards = self._shards(f"engines/{name}")
@@ -145,14 +134,13 @@ class Index(NotebookView):
             check_part(self.path, self.about, self.folder, beginning)
         return self.folder
 
-    def _shards(self, part: str, beginning: str = "", whole: Container[str] = ()) -> list[Path]:
+    def _shards(self, part: str, beginning: str = "") -> list[Path]:
         """The folders of the shards of a part, likewise; none where it stands in the generation."""
         from karat.systems.index_folder import shards_of
 
         if self.path is None:
             return []
-        check = not self.verified
-        return [one.path for one in shards_of(self.path, self.about, part, beginning, check=check, whole=whole)]
+        return [one.path for one in shards_of(self.path, self.about, part, beginning, check=not self.verified)]
 
     def _chunk_folders(self, beginning: str) -> list[Path]:
         return self._shards("chunks", beginning) or [self._part(beginning)]

@@ -29,11 +29,11 @@ from karat.corpus import CHUNKERS, READERS, PieceFacts, load_chunks, pieces_agai
 from karat.io.checksum import digest
 from karat.io.filetable import fault
 from karat.pool import Shard, Task
-from karat.retrieve import ENGINES
+from karat.retrieve import ENGINES, EarlierJoin
 from karat.retrieve.rewriters.spell import Spell
 from karat.systems.defaults import default_embedder
 from karat.systems.index import WORDS
-from karat.systems.index_folder import PieceReuse
+from karat.systems.index_folder import PieceReuse, check_part, shards_of
 from karat.systems.index_stages import FACTS, SearchedTexts, known_of, summed_languages
 from karat.systems.row_order import load_orders, write_order
 
@@ -43,7 +43,6 @@ if TYPE_CHECKING:
     from karat.corpus import Chunking, CorpusPiece, CorpusPlan
     from karat.io.limits import ReadLimits
     from karat.pool import Pool, Progress
-    from karat.retrieve import EarlierJoin
     from karat.systems.index import Index
     from karat.systems.index_folder import IndexDraft
 
@@ -120,7 +119,7 @@ def build(settings: IndexSettings, draft: IndexDraft, earlier: Index | None, poo
 
 def _join_words(shards: Sequence[Path], path: Path, earlier: Index | None) -> None:
     """Save the words of all shards: where most of them are those of the earlier index, from the words of that."""
-    before = _earlier_join(earlier, WORDS, CHUNKS)
+    before = _earlier_join(earlier, WORDS, CHUNKS, beginning=WORDS)
     if before is not None:
         old, new = ({one.name: one / WORDS for one in some} for some in (before.shards, shards))
         added, removed = (
@@ -131,12 +130,22 @@ def _join_words(shards: Sequence[Path], path: Path, earlier: Index | None) -> No
     return Spell.join(path, [shard / WORDS for shard in shards])
 
 
-def _earlier_join(earlier: Index | None, file: str, part: str) -> EarlierJoin | None:
-    """What an earlier index joined of the shards of a part, if it is whole."""
+def _earlier_join(
+    earlier: Index | None, file: str, part: str, *, beginning: str = "", whole: Container[str] = ()
+) -> EarlierJoin | None:
+    """What an earlier index joined of the shards of a part, and these; None where a file differs from its checksum.
+
+    Compared are files of what was joined whose names begin as `file`, and of the shards those that begin as
+    `beginning`, but for shards that are known to be `whole`.
+    """
+    if earlier is None or earlier.path is None or earlier.folder is None:
+        return None
     try:
-        return None if earlier is None else earlier.joined(file, part)
+        check_part(earlier.path, earlier.about, earlier.folder, file)
+        shards = shards_of(earlier.path, earlier.about, part, beginning, check=True, whole=whole)
     except KaratError:
         return None
+    return EarlierJoin(earlier.folder, [one.path for one in shards])
 
 
 @dataclass(frozen=True)
@@ -322,7 +331,7 @@ class _EngineStage:
         more = {}
         if "earlier" in inspect.signature(kind.join).parameters:
             part = ENGINE.format(name)
-            before = _earlier_join(self._earlier, f"{part}/", part)
+            before = _earlier_join(self._earlier, f"{part}/", part, whole=[one.name for one in shards])
             more["earlier"] = before and replace(before, folder=before.folder / part)
         facts: dict[str, Any] = kind.join(shards, self.completed[name], folder, self._progress, **more)
         return facts
@@ -343,11 +352,9 @@ class _EngineStage:
         """
         if self._earlier is None or name not in self._earlier.engines:
             return None
-        try:
-            self._earlier.check_engine(name, whole)
-        except KaratError:
-            return None
-        return str(self._draft.path)
+        part = ENGINE.format(name)
+        is_whole = _earlier_join(self._earlier, f"{part}/", part, whole=whole) is not None
+        return str(self._draft.path) if is_whole else None
 
     @contextmanager
     def _excused(self, name: str) -> Iterator[None]:

@@ -56,9 +56,9 @@ class PieceReuse:
         """What to say of it; None where nothing could be used again."""
         if (self.is_first and not self.continued) or self.read == self.pieces == 1:
             return None
-        reused = f"{self.pieces - self.read:,} of {plural(self.pieces, 'piece')}" if self.read else "all pieces"
+        reused = f"{self.pieces - self.read:,} of {plural(self.pieces, 'piece')}" if self.read else "everything"
         if self.continued:
-            reused += f" ({self.continued:,} from an interrupted build)"
+            reused += f" ({plural(self.continued, 'piece')} from an interrupted build)"
         if self.read:
             return f"{reused}; {self.read:,} changed or new ({plural(self.docs, 'document')} read)"
         if self.removed:

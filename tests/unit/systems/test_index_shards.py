@@ -105,7 +105,7 @@ def test_an_identical_build_does_nothing(tmp_path, corpus, monkeypatch):
     monkeypatch.setattr(index_build._EngineStage, "join", None)
     again = karat.index(corpus, tmp_path / "i", jobs=1)
     assert (files_of(tmp_path / "i"), done) == (before, {"read": [], "build": []})
-    assert again.reuse.line == "all pieces: no document changed"
+    assert again.reuse.line == "everything: no document changed"
 
 
 @pytest.mark.usefixtures("small")
@@ -148,7 +148,7 @@ def test_a_build_says_what_it_used_again(tmp_path, corpus, monkeypatch):
             karat.index(corpus, tmp_path / "i", jobs=1, engines="bm25")
     index = karat.index(corpus, tmp_path / "i", jobs=1, engines="bm25")
     pieces = index.reuse.pieces
-    assert index.reuse.line == f"all pieces ({pieces} from an interrupted build)"
+    assert index.reuse.line == f"everything ({pieces} pieces from an interrupted build)"
     corpus.write_text(lines([*range(240), 240, 241]))
     steps = []
     index = karat.index(corpus, tmp_path / "i", jobs=1, engines="bm25", progress=lambda *step: steps.append(step[0]))
@@ -165,9 +165,9 @@ def test_a_build_says_what_it_used_again(tmp_path, corpus, monkeypatch):
         ({"is_first": True, "read": 4}, None),
         ({"read": 1, "pieces": 1}, None),
         ({"read": 4, "docs": 1}, "0 of 4 pieces; 4 changed or new (1 document read)"),
-        ({"removed": 1}, "all pieces; 1 piece removed"),
+        ({"removed": 1}, "everything; 1 piece removed"),
         ({"read": 1, "docs": 9, "continued": 3, "is_first": True},
-         "3 of 4 pieces (3 from an interrupted build); 1 changed or new (9 documents read)"),
+         "3 of 4 pieces (3 pieces from an interrupted build); 1 changed or new (9 documents read)"),
     ],
 )  # fmt: skip
 def test_what_is_said_of_pieces(known, line):
