@@ -8,8 +8,11 @@ from many_shards import NUMBERS, PIECE, files_of, line, lines
 
 import karat
 from karat.core.errors import InputError
+from karat.retrieve._bm25.lexicon import Lexicon
+from karat.retrieve.rewriters.spell import Spell
 from karat.systems import index_build, index_stages
 from karat.systems.index import Index
+from karat.systems.index_folder import PieceReuse
 
 
 @pytest.fixture
@@ -95,8 +98,9 @@ def test_an_identical_build_does_nothing(tmp_path, corpus, monkeypatch):
     karat.index(corpus, tmp_path / "i", jobs=1)
     before, done = files_of(tmp_path / "i"), counted(monkeypatch)
     monkeypatch.setattr(index_build._EngineStage, "join", None)
-    karat.index(corpus, tmp_path / "i", jobs=1)
+    again = karat.index(corpus, tmp_path / "i", jobs=1)
     assert (files_of(tmp_path / "i"), done) == (before, {"read": [], "build": []})
+    assert again.reuse.line == "everything: no document changed"
 
 
 @pytest.mark.usefixtures("small")
@@ -111,18 +115,58 @@ def test_what_changes_in_one_place_rebuilds_only_its_shards(tmp_path, corpus, st
         "remove": [*numbers[:60], *numbers[61:]],
     }[change]
     corpus.write_text(lines(new))
-    done = counted(monkeypatch)
-    again = karat.index(corpus, tmp_path / "i", jobs=1, engines="bm25")
+    done, merge, merged, join, words = counted(monkeypatch), Lexicon.merged, [], Spell.join, []
+    monkeypatch.setattr(Lexicon, "merged", lambda some: merged.append(len(some)) or merge(some))
+    monkeypatch.setattr(Spell, "join", lambda path, *some: words.append(sum(map(len, some))) or join(path, *some))
+    again = karat.index(corpus, tmp_path / "i", jobs=1)
     assert 1 <= len(done["read"]) <= pieces - 4
-    assert len(done["build"]) <= len(done["read"])
-    fresh = karat.index(corpus, tmp_path / "fresh", jobs=1, engines="bm25")
-    assert (list(again.chunks), list(again.docs)) == (list(fresh.chunks), list(fresh.docs))
-    assert (again.about["corpus"], again.about["made_of"]) == (fresh.about["corpus"], fresh.about["made_of"])
-    for mine, its in zip(rankings(again, "bm25"), rankings(fresh, "bm25"), strict=True):
-        np.testing.assert_array_equal(mine, its)
+    assert (first.reuse.line, again.reuse.read, again.reuse.docs) == (None, len(done["read"]), sum(done["read"]))
+    assert len(done["build"]) <= 2 * len(done["read"])
+    assert merged == [1 + len(done["read"])]  # the earlier terms and those of new shards
+    assert words == [min(len(again.about["shards"]["chunks"]), 1 + 2 * len(done["read"]))]
+    karat.index(corpus, tmp_path / "fresh", jobs=1)
+    assert files_of(tmp_path / "i") == files_of(tmp_path / "fresh")
     assert {p.name for p in (tmp_path / "i" / "shards").iterdir()} == {
         one["name"] for part in again.about["shards"].values() for one in part
     }
+
+
+@pytest.mark.usefixtures("small")
+def test_a_build_says_what_it_used_again(tmp_path, corpus, monkeypatch):
+    def fail(*given):
+        raise KeyboardInterrupt
+
+    with monkeypatch.context() as interrupted:
+        interrupted.setattr(index_stages.BuildShard, "run", fail)
+        with pytest.raises(KeyboardInterrupt):
+            karat.index(corpus, tmp_path / "i", jobs=1, engines="bm25")
+    index = karat.index(corpus, tmp_path / "i", jobs=1, engines="bm25")
+    pieces = index.reuse.pieces
+    assert index.reuse.line == f"everything ({pieces} pieces from an interrupted build)"
+    corpus.write_text(lines([*range(240), 240, 241]))
+    steps = []
+    index = karat.index(corpus, tmp_path / "i", jobs=1, engines="bm25", progress=lambda *step: steps.append(step[0]))
+    assert index.reuse.line == f"{pieces - 1} of {pieces} pieces; 1 changed or new ({index.reuse.docs} documents read)"
+    assert f"using {pieces - 1} of {pieces} pieces that were read before" in steps
+    corpus.write_text(lines(range(100)))
+    assert karat.index(corpus, tmp_path / "i", jobs=1, engines="bm25").reuse.removed > 1
+    assert Index.open(tmp_path / "i").reuse is None
+
+
+@pytest.mark.parametrize(
+    ("known", "line"),
+    [
+        ({"is_first": True, "read": 4}, None),
+        ({"read": 1, "pieces": 1}, None),
+        ({"read": 4, "docs": 1}, "0 of 4 pieces; 4 changed or new (1 document read)"),
+        ({"removed": 1}, "everything; 1 piece removed"),
+        ({"read": 1, "docs": 9, "continued": 3, "is_first": True},
+         "3 of 4 pieces (3 pieces from an interrupted build); 1 changed or new (9 documents read)"),
+    ],
+)  # fmt: skip
+def test_what_is_said_of_pieces(known, line):
+    nothing = {"pieces": 4, "read": 0, "docs": 0, "continued": 0, "removed": 0, "is_first": False}
+    assert PieceReuse(**{**nothing, **known}).line == line
 
 
 @pytest.mark.usefixtures("small")
