@@ -27,7 +27,7 @@ from karat.core.scores import Scores, Status
 from karat.core.types import TestSet
 from karat.io.opening import read_whole
 from karat.io.packed import packed, unpacked
-from karat.io.writing import write_whole
+from karat.io.writing import replaced
 from karat.results import evaluation
 from karat.results.evaluation import Note
 
@@ -345,8 +345,24 @@ def save_study(made: Study, folder: Path) -> None:
         "chunks": stored.of_many(chunks) if chunks else [],
         "texts": list(stored.texts),
     }
-    text = json.dumps(document, ensure_ascii=True, separators=(",", ":"), allow_nan=False)
-    write_whole(folder / STUDY, gzip.compress(text.encode(), _LEVEL, mtime=0))
+    with (
+        replaced(folder / STUDY) as part,
+        part.open("wb") as out,
+        gzip.GzipFile("", "wb", _LEVEL, out, mtime=0) as file,  # without a name, which differs from time to time
+    ):
+        for text in _json_parts(document):
+            file.write(text.encode())
+
+
+def _json_parts(value: Any) -> Iterator[str]:
+    """JSON in parts, those of a dict one after another: no copy of all of it is held."""
+    if not isinstance(value, dict):
+        yield json.dumps(value, ensure_ascii=True, separators=(",", ":"), allow_nan=False)
+        return
+    for number, (name, entry) in enumerate(value.items()):
+        yield f"{',' if number else '{'}{json.dumps(name)}:"
+        yield from _json_parts(entry)
+    yield "}" if value else "{}"
 
 
 def load_study(folder: Path) -> Study:

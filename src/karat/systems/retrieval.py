@@ -10,13 +10,14 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property
 from time import perf_counter
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import numpy as np
 
 from karat.core.errors import UsageError
 from karat.core.models import Models
 from karat.core.ranked import Ranked
+from karat.systems.chunk_columns import ChunkColumns
 from karat.systems.engines import Engines, on_one_table
 from karat.systems.settings import CHAT, SystemSettings, steps_of
 
@@ -57,7 +58,7 @@ class Retrieved:
     notes: tuple[str, ...] = ()
     seconds: Mapping[str, Seconds] = field(default_factory=dict)
     failed: Mapping[int, str] = field(default_factory=dict)
-    read: dict[int, Chunk] = field(default_factory=dict, repr=False, compare=False)  # chunks that were read, by row
+    columns: dict[Pages, ChunkColumns] = field(default_factory=dict, repr=False, compare=False)  # of `chunks`
 
     @cached_property
     def parts(self) -> FusedParts | None:
@@ -82,65 +83,17 @@ class Retrieved:
         rows, scores = self.ranked.of(question)
         return [(score, self.chunks[row]) for row, score in zip(rows.tolist(), scores.tolist(), strict=True)]
 
+    @property
+    def whole(self) -> Ranked:
+        """All that was ranked, however little `ranked` keeps: what was fused is fused again, which is soon done."""
+        if self.settings.rerank is not None:
+            return self.ranked
+        return next(iter(self.legs.values())) if self.candidates is None else self.candidates.ranked(self.settings)
+
     def run(self, name: str, question_ids: Sequence[str], pages: Pages = "physical") -> Run:
         """The hits as a run that can be scored and written; what failed is a failed row in it."""
-        return run_of(name, question_ids, self.ranked, self.chunks, pages, self.failed, self.read)
-
-
-def run_of(
-    name: str,
-    question_ids: Sequence[str],
-    ranked: Ranked,
-    chunks: Chunks,
-    pages: Pages,
-    failed: Mapping[int, str] | None = None,
-    read: dict[int, Chunk] | None = None,
-) -> Run:
-    """A ranking of chunks as a run; `failed` are questions by number that have none.
-
-    Chunks that stand in `read` are not read again; those that are read are put there.
-    """
-    from karat.core.run import Run
-
-    failed, read = failed or {}, {} if read is None else read
-    done = [i for i in range(len(question_ids)) if i not in failed]
-    ranked = ranked.take(np.array(done, np.int64)) if failed else ranked
-    rows = ranked.rows.tolist()
-    read |= {row: chunks[row] for row in sorted(set(rows) - set(read))}
-    hits = [read[row] for row in rows]
-    fields: dict[str, list[Any]] = {
-        "doc": [c.doc for c in hits],
-        "page": [pages_of(c, pages) for c in hits],
-        "url": [c.url for c in hits],
-        "text": [c.text for c in hits],
-        "span": [c.span for c in hits],
-        "tokens": [c.tokens for c in hits],
-    }
-    known = {name: column for name, column in fields.items() if any(v is not None for v in column)}
-    return Run(
-        name,
-        question_ids=[question_ids[i] for i in done],
-        offsets=ranked.offsets,
-        _docs=[chunk.id for chunk in hits],
-        _scores=ranked.scores,
-        fields=known,
-        failed={question_ids[i]: reason for i, reason in failed.items()},
-        unique=True,
-        complete=True,
-    )
-
-
-def check_pages(pages: str) -> Pages:
-    """A way of counting pages, checked."""
-    if pages not in ("physical", "printed"):
-        raise UsageError(f"--pages {pages}: write physical (counted from 1) or printed (as on the page).")
-    return "physical" if pages == "physical" else "printed"
-
-
-def pages_of(chunk: Chunk, pages: Pages) -> tuple[str, ...] | None:
-    """The pages a chunk stands on, by physical number or as printed."""
-    numbers = tuple(map(str, chunk.pages)) if pages == "physical" else chunk.labels
-    return numbers or None
+        columns = self.columns.setdefault(pages, ChunkColumns(self.chunks, pages))
+        return columns.run(name, question_ids, self.ranked, self.failed)
 
 
 class Memory:
@@ -192,7 +145,7 @@ class Retrieval:
         self._depth: dict[tuple[str, tuple[str, ...]], int] = {}
         self._legs: dict[tuple[str, tuple[str, ...], int], _Leg] = {}
         self._candidates: dict[tuple[tuple[str, ...], tuple[str, ...], int], Candidates] = {}
-        self._read: dict[int, Chunk] = {}
+        self._columns: dict[Pages, ChunkColumns] = {}
         self._ranks: dict[tuple[str, tuple[str, ...]], dict[tuple[int, bytes], int]] = {}
 
     def plan(self, systems: Sequence[SystemSettings], k: int) -> None:
@@ -228,7 +181,7 @@ class Retrieval:
             settings=settings, chunks=chunks, ranked=ranked, legs=legs, candidates=candidates,
             rewritten=tuple(rewritten.values()), seconds=seconds, failed=failed,
             notes=tuple(remarks_of(rewritten.values(), len(self.questions))),
-            read=self._read if self.engines.index is not None and chunks is self.engines.index.chunks else {},
+            columns=self._columns if self.engines.index is not None and chunks is self.engines.index.chunks else {},
         )  # fmt: skip
 
     def candidates(self, settings: SystemSettings, length: int) -> Candidates:
