@@ -6,7 +6,7 @@ Every leg is searched once and kept; systems that fuse the same legs share them,
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property
 from time import perf_counter
@@ -32,6 +32,7 @@ if TYPE_CHECKING:
     from karat.retrieve import Reranked
     from karat.retrieve.rewrite import Rewritten
     from karat.systems.candidates import Candidates
+    from karat.systems.search_stage import SearchPool
 
     Seconds = NDArray[np.float64]
 
@@ -106,6 +107,10 @@ class Memory:
         """What is known from before of exactly these questions."""
         return None
 
+    def earlier(self, leg: str, questions: Sequence[int]) -> tuple[list[int], Ranked]:
+        """Those of the questions that an earlier run asked as they are now, and what it found for them."""
+        return [], Ranked.empty(0)
+
     def keep(self, leg: str, questions: Sequence[int], ranked: Ranked, seconds: Seconds) -> None:
         """Remember what was retrieved."""
 
@@ -123,9 +128,9 @@ class Retrieval:
     """Questions over some engines. A leg is searched once, as deep as any system of the plan needs it.
 
     With `timed` some questions are searched singly and timed, TIMED of them or all where there are no more; the others
-    in batches, and a `memory` may know what was found before. A leg whose top depends on how deep it is searched,
-    approximate or rewritten, is searched once for each depth. A model that rewrites is asked for all questions at once,
-    before they are searched.
+    in batches, by a `pool` where that pays, and a `memory` may know what was found before. A leg whose top depends on
+    how deep it is searched, approximate or rewritten, is searched once for each depth. A model that rewrites is asked
+    for all questions at once, before they are searched.
     """
 
     def __init__(
@@ -137,9 +142,11 @@ class Retrieval:
         progress: Progress = lambda what, done, total: None,
         memory: Memory | None = None,
         timed: bool = False,
+        pool: SearchPool | None = None,
     ) -> None:
         self.engines, self.questions, self._progress = engines, tuple(questions), progress
         self._models, self._memory, self._timed = models or Models(), memory or Memory(), timed
+        self._pool = pool
         self._rewritten: dict[tuple[str, ...], dict[int, Rewritten]] = {}
         self._rewriting: dict[tuple[str, ...], Seconds] = {}
         self._depth: dict[tuple[str, tuple[str, ...]], int] = {}
@@ -240,25 +247,53 @@ class Retrieval:
         known = {
             i: before for i, batch in enumerate(batches) if (before := self._memory.recall(key, batch)) is not None
         }
-        missing = [number for i, batch in enumerate(batches) if i not in known for number in batch]
+        several = [i for i, batch in enumerate(batches) if i not in known and len(batch) > 1]  # the others are timed
+        earlier = {i: self._memory.earlier(key, batches[i]) for i in several}
+        before = {number for numbers, _ in earlier.values() for number in numbers}
+        todo = {
+            i: [number for number in batch if number not in before] for i, batch in enumerate(batches) if i not in known
+        }
+        missing = [number for batch in todo.values() for number in batch]
         rewritten = self._rewrite(rewrite, missing)
         if missing:
             self.engines.search(name, rewrite_all([], [""]), 1)  # loads what is no question's time
-        done = 0
-        for i, batch in enumerate(batches):
-            if i not in known:
-                started = perf_counter()
-                ranked = self.engines.search(name, [rewritten[number] for number in batch], depth)
-                spent = perf_counter() - started if len(batch) == 1 else np.nan
-                known[i] = ranked, np.full(len(batch), spent)
-                if all(_is_settled(rewritten[number]) for number in batch):
-                    self._memory.keep(key, batch, *known[i])
-            done += len(batch)
-            self._progress(f"searching by {'+'.join((name, *steps_of(rewrite, None)))}", done, len(self.questions))
+        searching = f"searching by {'+'.join((name, *steps_of(rewrite, None)))}"
+        done = len(self.questions) - len(missing)
+        timed = [float(spent[0]) for _, spent in known.values() if len(spent) == 1]
+        asked = {i: [rewritten[number] for number in batch] for i, batch in todo.items()}
+        for i, ranked, spent in self._searched(name, depth, asked, several, timed):
+            if i in earlier:
+                numbers, ranked = [*earlier[i][0], *todo[i]], Ranked.joined([earlier[i][1], ranked])
+                ranked = ranked.take(np.argsort(np.array(numbers, np.int64)))
+            known[i] = ranked, np.full(len(batches[i]), spent)
+            if all(map(_is_settled, asked[i])):
+                self._memory.keep(key, batches[i], *known[i])
+            done += len(todo[i])
+            self._progress(searching, done, len(self.questions))
         back = np.argsort(np.array([number for batch in batches for number in batch], np.int64))
         every = [known[i] for i in range(len(batches))]
         seconds = np.concatenate([spent for _, spent in every] or [np.zeros(0)])[back]
         return _Leg(self.engines.chunks(name), Ranked.joined([ranked for ranked, _ in every]).take(back), seconds)
+
+    def _searched(
+        self, name: str, depth: int, todo: Mapping[int, Sequence[Rewritten]], several: Sequence[int], timed: list[float]
+    ) -> Iterator[tuple[int, Ranked, float]]:
+        """What an engine finds for batches by their numbers, in any order, and the seconds of one that is a question.
+
+        Those come first: with what was `timed` before they tell whether processes pay for `several` together.
+        """
+        blocks = {i: todo[i] for i in several}
+        for i in [i for i in todo if i not in blocks]:
+            started = perf_counter()
+            ranked = self.engines.search(name, todo[i], depth)
+            timed.append(perf_counter() - started)
+            yield i, ranked, timed[-1]
+        expected = float(np.median(timed or [0.0])) * sum(map(len, blocks.values()))
+        index = self.engines.index
+        if self._pool is not None and index is not None and self._pool.pays(index, name, expected):
+            yield from ((i, ranked, np.nan) for i, ranked in self._pool.search(index, name, depth, blocks))
+        else:
+            yield from ((i, self.engines.search(name, block, depth), np.nan) for i, block in blocks.items())
 
     def _by(self, rewrite: tuple[str, ...]) -> str:
         """The chat model that rewrites, as keys of a memory have it."""
