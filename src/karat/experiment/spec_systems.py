@@ -222,7 +222,7 @@ class _JournaledLegs(Memory):
     def _read_earlier(self, leg: str) -> tuple[dict[str, int], Ranked]:
         """What a leg found before, and where the hits of each text are; nothing where the records do not fit."""
         try:
-            texts = next((record[TEXTS] for record in self._earlier if TEXTS in record), [])
+            texts: Sequence[str] = next((record[TEXTS] for record in self._earlier if TEXTS in record), [])
             records = [record for record in self._own(self._earlier) if record["leg"] == leg]
             asked = [texts[number] for record in records for number in record["questions"]]
             ranked = Ranked.joined(list(map(_ranked, records)))

@@ -133,10 +133,10 @@ class _Stored(_Plain):
 
     def of_fields(self, value: Any) -> dict[str, Any]:
         kind = type(value)
-        held = {f.name: self._field(kind.__name__, f.name, getattr(value, f.name)) for f in _stored(kind)}
+        held = {f.name: self.field(kind.__name__, f.name, getattr(value, f.name)) for f in _stored(kind)}
         return {_KIND: kind.__name__, **held}
 
-    def _field(self, kind: str, name: str, value: Any) -> Any:
+    def field(self, kind: str, name: str, value: Any) -> Any:
         if type(value) in _SCALARS:
             return value
         if kind == "StudyAnswer" and name == "contexts":
@@ -149,7 +149,7 @@ class _Stored(_Plain):
         """Objects of one kind, a list for each field."""
         kind = type(values[0])
         columns = {
-            f.name: [self._field(kind.__name__, f.name, getattr(value, f.name)) for value in values]
+            f.name: [self.field(kind.__name__, f.name, getattr(value, f.name)) for value in values]
             for f in _stored(kind)
         }
         return {_KIND: "table", "kind": kind.__name__, "columns": columns}
@@ -337,25 +337,43 @@ def _scores(value: Mapping[str, Any]) -> Scores:
 
 def save_study(made: Study, folder: Path) -> None:
     """Write a study into a run's folder; the same study gives the same bytes."""
-    stored = _Stored()
-    whole = stored.of(made)
-    chunks = [chunk for _, chunk in stored.chunks.values()]
-    document = {
-        "study": whole,
-        "chunks": stored.of_many(chunks) if chunks else [],
-        "texts": list(stored.texts),
-    }
     with (
         replaced(folder / STUDY) as part,
         part.open("wb") as out,
         gzip.GzipFile("", "wb", _LEVEL, out, mtime=0) as file,  # without a name, which differs from time to time
     ):
-        for text in _json_parts(document):
+        for text in _study_parts(made):
             file.write(text.encode())
 
 
+def _study_parts(made: Study) -> Iterator[str]:
+    """The JSON of a study, one part after another: no more than one field of it is held."""
+    stored = _Stored()
+    yield '{"study":'
+    yield from _parts_of_fields(stored, made)
+    chunks = [chunk for _, chunk in stored.chunks.values()]
+    yield ',"chunks":'
+    yield from _json_parts(stored.of_many(chunks) if chunks else [])
+    yield ',"texts":'
+    yield from _json_parts(list(stored.texts))
+    yield "}"
+
+
+def _parts_of_fields(stored: _Stored, value: Any) -> Iterator[str]:
+    kind = type(value)
+    yield f'{{"{_KIND}":"{kind.__name__}"'
+    for one in _stored(kind):
+        yield f',"{one.name}":'
+        entry = getattr(value, one.name)
+        if isinstance(entry, evaluation.Evaluation):
+            yield from _parts_of_fields(stored, entry)
+        else:
+            yield from _json_parts(stored.field(kind.__name__, one.name, entry))
+    yield "}"
+
+
 def _json_parts(value: Any) -> Iterator[str]:
-    """JSON in parts, those of a dict one after another: no copy of all of it is held."""
+    """JSON, the entries of a dict one after another."""
     if not isinstance(value, dict):
         yield json.dumps(value, ensure_ascii=True, separators=(",", ":"), allow_nan=False)
         return

@@ -249,9 +249,9 @@ class Retrieval:
         }
         several = [i for i, batch in enumerate(batches) if i not in known and len(batch) > 1]  # the others are timed
         earlier = {i: self._memory.earlier(key, batches[i]) for i in several}
-        before = {number for numbers, _ in earlier.values() for number in numbers}
+        found = {number for numbers, _ in earlier.values() for number in numbers}
         todo = {
-            i: [number for number in batch if number not in before] for i, batch in enumerate(batches) if i not in known
+            i: [number for number in batch if number not in found] for i, batch in enumerate(batches) if i not in known
         }
         missing = [number for batch in todo.values() for number in batch]
         rewritten = self._rewrite(rewrite, missing)
