@@ -12,7 +12,7 @@ import json
 import zlib
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import Field, astuple, fields, is_dataclass, replace
-from functools import cache
+from functools import cache, partial
 from itertools import chain
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -44,10 +44,8 @@ _OF_A_MEASURE = ("stage", "direction", "unit")
 _LISTS = ("ranked", "ranked_scores", "docs", "pages")
 """What an evaluation has a list of for every question of a system."""
 _SCALARS = (str, int, bool, type(None))
-_MANY = 50
-"""Objects of one kind from which on a list for each field takes less."""
-_LEVEL = 3
-"""Of gzip: half the time of its default for a tenth more bytes."""
+_MANY = 50  # objects of one kind from which on a list for each field takes less
+_LEVEL = 3  # of gzip: half the time of its default for a tenth more bytes
 
 
 @cache
@@ -336,44 +334,31 @@ def _scores(value: Mapping[str, Any]) -> Scores:
 
 
 def save_study(made: Study, folder: Path) -> None:
-    """Write a study into a run's folder; the same study gives the same bytes."""
+    """Write a study into a run's folder, field by field; the same study gives the same bytes."""
+    stored = _Stored()
+    document = {
+        "study": _fields_of(stored, made) | {"evaluation": _fields_of(stored, made.evaluation)},
+        "chunks": lambda: stored.of_many([c for _, c in stored.chunks.values()]) if stored.chunks else [],
+        "texts": lambda: list(stored.texts),
+    }
     with (
         replaced(folder / STUDY) as part,
         part.open("wb") as out,
         gzip.GzipFile("", "wb", _LEVEL, out, mtime=0) as file,  # without a name, which differs from time to time
     ):
-        for text in _study_parts(made):
-            file.write(text.encode())
+        file.writelines(text.encode() for text in _json_parts(document))
 
 
-def _study_parts(made: Study) -> Iterator[str]:
-    """The JSON of a study, one part after another: no more than one field of it is held."""
-    stored = _Stored()
-    yield '{"study":'
-    yield from _parts_of_fields(stored, made)
-    chunks = [chunk for _, chunk in stored.chunks.values()]
-    yield ',"chunks":'
-    yield from _json_parts(stored.of_many(chunks) if chunks else [])
-    yield ',"texts":'
-    yield from _json_parts(list(stored.texts))
-    yield "}"
-
-
-def _parts_of_fields(stored: _Stored, value: Any) -> Iterator[str]:
-    kind = type(value)
-    yield f'{{"{_KIND}":"{kind.__name__}"'
-    for one in _stored(kind):
-        yield f',"{one.name}":'
-        entry = getattr(value, one.name)
-        if isinstance(entry, evaluation.Evaluation):
-            yield from _parts_of_fields(stored, entry)
-        else:
-            yield from _json_parts(stored.field(kind.__name__, one.name, entry))
-    yield "}"
+def _fields_of(stored: _Stored, value: Any) -> dict[str, Any]:
+    """An object with what stores each of its fields."""
+    kind = type(value).__name__
+    entries = {f.name: partial(stored.field, kind, f.name, getattr(value, f.name)) for f in _stored(type(value))}
+    return {_KIND: kind, **entries}
 
 
 def _json_parts(value: Any) -> Iterator[str]:
-    """JSON, the entries of a dict one after another."""
+    """JSON, the entries of a dict one after another; what is to be called is called when it is written."""
+    value = value() if callable(value) else value
     if not isinstance(value, dict):
         yield json.dumps(value, ensure_ascii=True, separators=(",", ":"), allow_nan=False)
         return
