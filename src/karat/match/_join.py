@@ -179,8 +179,8 @@ class Join:
         if self.index is None:
             return self._own_keys(kind, run)
         rows, of_rows = self.index.rows_of(run), self.row_keys[kind]
-        own = self._own_keys(kind, run) if min(rows, default=0) < 0 else [()] * len(run)
-        return [of_rows[row] if row >= 0 else keys for row, keys in zip(rows, own, strict=True)]
+        own = self._own_keys(kind, run) if rows.min(initial=0) < 0 else [()] * len(run)
+        return [of_rows[row] if row >= 0 else keys for row, keys in zip(rows.tolist(), own, strict=True)]
 
     def hit_keys(self, run: Run) -> list[tuple[Key, ...]]:
         """Keys of each hit: those of its question's kind, or the units of its question that it holds.
