@@ -7,6 +7,7 @@ from collections.abc import Container, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING
 
+from karat.core.collection import without_collection
 from karat.core.errors import KaratError, NoOverlapError, UsageError
 from karat.core.judged import Judged
 from karat.core.run import Run
@@ -44,6 +45,7 @@ class Matched:
     unmatchable: Mapping[int, str] = field(default_factory=dict)
 
 
+@without_collection
 def match(
     testset: TestSet,
     runs: Sequence[Run],
