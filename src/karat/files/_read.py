@@ -59,7 +59,15 @@ def read_input(input: Input, kind: Kind) -> tuple[Any, InputInfo]:
     entry = _fitting(input, kind)
     reader = entry.reader(kind)
     assert reader is not None
-    content, notes = reader(input)
+    try:
+        content, notes = reader(input)
+        is_read = not input.learn_fields()
+    except InputError:
+        if not input.learn_fields():
+            raise
+        is_read = False
+    if not is_read:  # some names stand in later records alone: what they say is known the second time
+        content, notes = reader(input)
     what = described_testset(content) if kind == "testset" else described(content)
     return content, InputInfo(input.name, entry.name, what, _all_notes(entry, notes, input))
 
