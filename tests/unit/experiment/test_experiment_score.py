@@ -123,6 +123,8 @@ def test_a_keyword_that_went_into_settings_says_what_to_write():
         karat.sweep(GOLD, "index", rel=2)
     with pytest.raises(UsageError, match=r"test=\{'correction': 'bh'\}"):
         karat.compare(correction="bh")
+    with pytest.raises(UsageError, match=r"chat=\{'model': 'm'\}"):
+        karat.generate("index", model="m")
 
 
 def test_a_keyword_that_is_not_there_says_what_there_is():
@@ -132,9 +134,7 @@ def test_a_keyword_that_is_not_there_says_what_there_is():
         karat.score(GOLD, RUN, measure="MRR")
     with pytest.raises(UsageError, match=r"check\(\) takes no audit=\. Leave it out; there are testset, index"):
         karat.check(GOLD, audit=False)
-    with pytest.raises(UsageError, match=r"chat=\{'model': 'm'\}"):
-        karat.generate("index", model="m")
-    with pytest.raises(TypeError):
+    with pytest.raises(UsageError, match=r"score\(\) takes no matched=\. Did you mean matching"):
         karat.score(GOLD, RUN, matched="page")
 
 
