@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from karat.core.collection import without_collection
 from karat.core.errors import KaratError, NoOverlapError, UsageError
 from karat.core.judged import Judged
 from karat.core.run import Run
@@ -46,6 +47,7 @@ class Matched:
     unmatchable: Mapping[int, str] = field(default_factory=dict)
 
 
+@without_collection
 def match(
     testset: TestSet,
     runs: Sequence[Run],
