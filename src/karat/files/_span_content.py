@@ -1,0 +1,397 @@
+"""Content of spans: the question, the answer, the documents and the counts that their attributes hold.
+
+Read are OpenInference's attributes, and `gen_ai.*` of OpenTelemetry's semantic conventions as of SEMCONV with the names
+that earlier versions had; MLflow's own attributes mean the same.
+"""
+
+from __future__ import annotations
+
+import ast
+import json
+import math
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from contextlib import suppress
+from datetime import UTC, date, datetime
+from typing import Any
+
+from karat.core.text.wellformed import well_formed, well_formed_values
+from karat.files._entries import entry_fields
+from karat.files._spans import Hit, Span, hit_keys
+from karat.io import cells
+from karat.io.cells import CellError
+from karat.io.fields import HIT, NESTED, QUESTION, RESULTS, field_name
+from karat.io.pages import PageReader
+
+SEMCONV = "1.41.0"
+"""The version of OpenTelemetry's semantic conventions whose `gen_ai.*` attributes are read."""
+
+READ = ("openinference.", "input.", "output.", "retrieval.", "reranker.", "llm.", "gen_ai.", "mlflow.", "http.", "url.",
+        "exception.", "error.")  # fmt: skip
+"""How the names of attributes begin that are looked at; embeddings and all others are dropped unread."""
+
+LONGEST_QUESTION = 20_000  # characters: what is longer is a prompt with documents in it
+_LITERAL = 1 << 20  # characters of a cell that is read as Python prints lists of dicts
+_LONGEST_INDEX = 9  # digits
+_DEEPEST = 20
+_KINDS = {
+    **dict.fromkeys(("retriever", "retrieval"), "retriever"),
+    **dict.fromkeys(("reranker", "rerank"), "reranker"),
+    **dict.fromkeys(
+        ("llm", "chat_model", "chat", "generation", "text_completion", "generate_content", "completion"), "llm"
+    ),
+    **dict.fromkeys(("chain", "workflow", "invoke_workflow", "task"), "chain"),
+    **dict.fromkeys(("agent", "invoke_agent", "create_agent"), "agent"),
+    **dict.fromkeys(("tool", "execute_tool"), "tool"),
+    **dict.fromkeys(
+        ("embedding", "embeddings", "prompt", "parser", "guardrail", "evaluator", "event", "memory"), "other"
+    ),
+}
+"""What the vendors call kinds of spans, in lower case."""
+
+_KIND = ("openinference.span.kind", "gen_ai.operation.name", "mlflow.spanType")
+_HTTP = ("http.request.method", "http.method", "http.route", "url.path")
+_QUERY = ("gen_ai.retrieval.query.text", "reranker.query", "input.value", "mlflow.spanInputs")
+_PROMPTS = ("gen_ai.input.messages", "llm.input_messages", "gen_ai.prompt", "input.value", "mlflow.spanInputs")
+_OUTPUTS = ("output.value", "mlflow.spanOutputs", "gen_ai.output.messages", "gen_ai.tool.call.result")
+_REPLIES = ("gen_ai.output.messages", "llm.output_messages", "gen_ai.completion", "output.value", "mlflow.spanOutputs")
+_DOCUMENTS = ("reranker.output_documents", "retrieval.documents", "gen_ai.retrieval.documents")
+_GIVEN = "reranker.input_documents"
+_MODEL = ("llm.model_name", "gen_ai.response.model", "gen_ai.request.model", "mlflow.llm.model")
+_USAGE = (
+    ("llm.token_count.total", "gen_ai.usage.total_tokens"),
+    ("llm.token_count.prompt", "gen_ai.usage.input_tokens", "gen_ai.usage.prompt_tokens"),
+    ("llm.token_count.completion", "gen_ai.usage.output_tokens", "gen_ai.usage.completion_tokens"),
+)
+_EVENTS = {
+    "gen_ai.user.message": "gen_ai.prompt",
+    "gen_ai.choice": "gen_ai.completion",
+    "gen_ai.content.prompt": "gen_ai.prompt",
+    "gen_ai.content.completion": "gen_ai.completion",
+}
+"""Events of versions before 1.37, and the attribute that their content stands for."""
+
+_ASKED = (*QUESTION, "input", "inputs", "query_str", "user_query", "message", "messages", "content", "new_message")
+_SAID = (*RESULTS["answer"], "output", "outputs", "result", "text", "content", "output_text", "message", "messages",
+         "choices", "generations", "completion")  # fmt: skip
+_LISTS = (*RESULTS["retrieved"], "documents", "docs", "results", "nodes", "source_nodes", "matches", "points",
+          "context", "output", "outputs", "data")  # fmt: skip
+_WRAPPED = ("document", "node", "kwargs", "payload")
+_SPOKEN = ("user", "human"), ("assistant", "ai", "model")
+_RENAMED = {"id_": "id", "node_id": "id"}
+_NAMES = frozenset(name for names in HIT.values() for name in names) | _RENAMED.keys()
+_MESSAGES = frozenset(("messages", "message", "new_message", "choices", "generations"))
+_NO_UNIT = {"id": "N/A"}  # keeps the rank of a document that names nothing
+
+
+def kind_of(name: object) -> str:
+    """A kind of span by what its vendor calls it; "" where that is not known."""
+    return _KINDS.get(str(name).lower(), "") if isinstance(name, str) else ""
+
+
+def seconds_since_1970(value: object) -> float | None:
+    """A time as vendors write it: ISO 8601, or a number of seconds, milli-, micro- or nanoseconds; None for others."""
+    if isinstance(value, datetime):
+        return (value if value.tzinfo else value.replace(tzinfo=UTC)).timestamp()
+    if isinstance(value, str) and not value.strip().isdecimal():
+        with suppress(ValueError, OverflowError):
+            return seconds_since_1970(datetime.fromisoformat(value.strip()))
+        return None
+    if isinstance(value, bool | date) or not isinstance(value, int | float | str):
+        return None
+    try:
+        number = float(value)
+    except (ValueError, OverflowError):
+        return None
+    if not math.isfinite(number) or number <= 0:
+        return None
+    unit = next((unit for least, unit in ((1e17, 1e9), (1e14, 1e6), (1e11, 1e3)) if number >= least), 1.0)
+    return number / unit
+
+
+def flat(attributes: Mapping[str, Any]) -> dict[str, Any]:
+    """Attributes under their dotted names, whatever is nested in objects; lists stay lists."""
+    named: dict[str, Any] = {}
+    stack: list[tuple[str, Any, int]] = [("", attributes, 0)]
+    while stack:
+        path, value, depth = stack.pop()
+        if isinstance(value, Mapping) and depth < _DEEPEST:
+            stack += [(f"{path}.{key}" if path else str(key), part, depth + 1) for key, part in value.items()]
+        elif path.startswith(READ):
+            named[path] = value
+    return named
+
+
+def parsed(value: Any) -> Any:
+    """What a text holds as JSON, or as Python prints lists and dicts in a CSV; other values as they are."""
+    if not isinstance(value, str) or value.lstrip()[:1] not in ("{", "[", '"'):
+        return value
+    with suppress(ValueError, RecursionError):
+        return well_formed_values(json.loads(value))
+    if len(value) <= _LITERAL:
+        with suppress(ValueError, SyntaxError, MemoryError, RecursionError, TypeError):
+            return well_formed_values(ast.literal_eval(value.strip()))
+    return value
+
+
+def question_in(value: Any, depth: int = 0) -> str | None:
+    """The question that an input asks: a text, a field that is called so, or the last message of the user."""
+    return _text_in(value, _ASKED, _SPOKEN[0], depth)
+
+
+def answer_in(value: Any) -> str | None:
+    """The answer that an output gives, likewise."""
+    return _text_in(value, _SAID, _SPOKEN[1], 0)
+
+
+def _text_in(value: Any, names: Sequence[str], roles: Sequence[str], depth: int) -> str | None:
+    value = parsed(value)
+    if isinstance(value, str):
+        return value.strip() or None
+    if depth > _DEEPEST:
+        return None
+    if isinstance(value, list | tuple):
+        return _last_message(value, names, roles, depth)
+    if not isinstance(value, Mapping):
+        return None
+    if (role := _role(value)) is not None:
+        return _content(value) if role in roles else None
+    fields = {field_name(str(name)): part for name, part in value.items()}
+    for name in names:
+        if name in fields and (text := _text_in(fields[name], names, roles, depth + 1)) is not None:
+            return text
+    texts = [part for part in value.values() if not cells.is_missing(part)]
+    return texts[0].strip() if len(texts) == 1 and isinstance(texts[0], str) else None
+
+
+def _last_message(items: Sequence[Any], names: Sequence[str], roles: Sequence[str], depth: int) -> str | None:
+    for item in reversed(items):
+        item = parsed(item) if isinstance(item, str) else item
+        if isinstance(item, str) and len(items) == 1:
+            return item.strip() or None
+        if isinstance(item, list | tuple | Mapping) and (text := _text_in(item, names, roles, depth + 1)) is not None:
+            return text
+    return None
+
+
+def _role(message: Mapping[str, Any]) -> str | None:
+    """Who speaks in a message, in lower case; None where the object is no message."""
+    inner = message.get("kwargs")
+    if isinstance(inner, Mapping) and "content" in inner:  # as LangChain dumps objects
+        named = message.get("id")
+        kind = inner.get("type") or (named[-1] if isinstance(named, list) and named else "")
+        return str(kind).lower().removesuffix("chunk").removesuffix("message")
+    role = message.get("role", message.get("message.role"))
+    if role is None and "content" in message:
+        role = message.get("type")
+    return role.lower() if isinstance(role, str) else None
+
+
+def _content(message: Mapping[str, Any]) -> str | None:
+    """What is said in a message, of several parts joined."""
+    inner = message.get("kwargs")
+    if isinstance(inner, Mapping):
+        message = inner
+    content = next((message[n] for n in ("content", "message.content", "parts") if message.get(n) is not None), None)
+    parts = content if isinstance(content, list) else [content]
+    texts: list[str] = []
+    for part in parts:
+        if isinstance(part, Mapping):
+            part = part.get("text", part.get("content"))
+        if isinstance(part, str):
+            texts.append(part)
+    return "\n".join(texts).strip() or None
+
+
+def numbered(attributes: Mapping[str, Any], name: str) -> list[Any] | None:
+    """The list under a name, or the entries under `name.0.`, `name.1.` ..., in their order; None where it has none."""
+    value = parsed(attributes.get(name))
+    if isinstance(value, list | tuple):
+        return list(value)
+    if isinstance(value, Mapping) and "documents" in value:
+        return numbered(value, "documents")
+    start = f"{name}."
+    entries: dict[int, dict[str, Any]] = {}
+    for key, part in attributes.items():
+        if key.startswith(start):
+            number, _, rest = key[len(start) :].partition(".")
+            if number.isdecimal() and len(number) <= _LONGEST_INDEX:
+                entries.setdefault(int(number), {})[rest] = part
+    return [entries[number] for number in sorted(entries)] if entries else None
+
+
+class ContentReader:
+    """Reads the content of spans; keeps each text once, and counts what cannot be read.
+
+    `retriever` is the name of the spans that retrieve, where the user says so: no others do then.
+    """
+
+    def __init__(self, retriever: str | None = None) -> None:
+        self.retriever = retriever
+        self.pages = PageReader()
+        self.odd_documents = self.unread_outputs = 0
+        self._texts: dict[str, str] = {}
+
+    def by_attributes(self, span: Span, attributes: Mapping[str, Any], events: Iterable[Any] = ()) -> Span:
+        """A span with what its attributes (under dotted names) and events hold; its error may be "" so far."""
+        named = {name: value for name, value in attributes.items() if name.startswith(READ)}
+        for name, parts in _event_contents(events):
+            if name == "exception":
+                span.error = _reason(parts) if span.error == "" else span.error
+            else:
+                for key, value in parts.items():
+                    named.setdefault(key, value)
+        kind = next((kind for name in _KIND if (kind := kind_of(parsed(named.get(name))))), "")
+        documents = next((found for name in _DOCUMENTS if (found := numbered(named, name)) is not None), None)
+        if documents is not None and kind not in ("retriever", "reranker"):
+            kind = "reranker" if numbered(named, _DOCUMENTS[0]) is not None else "retriever"
+        span.kind = kind or span.kind or ("http" if any(name in named for name in _HTTP) else "")
+        llm = span.kind == "llm"
+        asked = (self._listed(named, name) for name in (_PROMPTS if llm else (*_QUERY, *_PROMPTS)))
+        replies = (self._listed(named, name) for name in (_REPLIES if llm else _OUTPUTS))
+        self.fill(span, asked, replies, documents)
+        if (given := numbered(named, _GIVEN)) is not None:
+            span.given = hit_keys(self.hits(given))
+        total, read, written = (_first(named, names) for names in _USAGE)
+        span.tokens = self.tokens(total, read, written, named.get("mlflow.chat.tokenUsage"))
+        span.cost = number_of(named.get("llm.cost.total"))
+        model = parsed(_first(named, _MODEL))
+        span.model = self.once(model) if isinstance(model, str) else None
+        return span
+
+    @staticmethod
+    def _listed(attributes: Mapping[str, Any], name: str) -> Any:
+        value = attributes.get(name)
+        return numbered(attributes, name) if value is None else value
+
+    def fill(
+        self, span: Span, inputs: Iterable[Any], outputs: Iterable[Any], documents: Sequence[Any] | None = None
+    ) -> None:
+        """Question, answer and hits of a span of a known kind, from the first input and output that hold any."""
+        if self.retriever is not None:
+            span.kind = "retriever" if span.name == self.retriever else "other" if span.retrieves else span.kind
+        outputs = [value for value in outputs if not cells.is_missing(value)]
+        if span.retrieves:
+            span.question = self._question(inputs)
+            if documents is None:
+                documents = next((found for value in outputs if (found := self._documents(value)) is not None), None)
+                self.unread_outputs += documents is None and bool(outputs)
+            span.hits = None if documents is None else self.hits(documents)
+        elif span.kind not in ("tool", "other", "http"):
+            span.question = self._question(inputs)
+            answer = next((text for value in outputs if (text := answer_in(value)) is not None), None)
+            span.answer = None if answer is None else self.once(answer)
+
+    def _question(self, inputs: Iterable[Any]) -> str | None:
+        question = next((text for value in inputs if (text := question_in(value)) is not None), None)
+        return None if question is None or len(question) > LONGEST_QUESTION else self.once(question)
+
+    def once(self, text: str) -> str:
+        """The same text, held once: chunks are retrieved again and again, and spans repeat those around them."""
+        return self._texts.setdefault(text, text)
+
+    def _documents(self, value: Any, depth: int = 0) -> list[Any] | None:
+        """The documents in an output: a list of them, or what holds one."""
+        value = parsed(value)
+        if isinstance(value, Mapping):
+            fields = {field_name(str(name)): part for name, part in value.items()}
+            found = (self._documents(fields[name], depth + 1) for name in _LISTS if name in fields and depth < _DEEPEST)
+            return next((documents for documents in found if documents is not None), None)
+        if isinstance(value, list | tuple) and all(isinstance(item, str | Mapping | list | tuple) for item in value):
+            return list(value)
+        return None
+
+    def hits(self, documents: Iterable[Any]) -> list[Hit]:
+        """Documents as hits; one that names nothing keeps its rank."""
+        return [self._hit(document) for document in documents]
+
+    def _hit(self, document: Any) -> Hit:
+        entry = _entry(parsed(document))
+        score = number_of(entry.get("score"))
+        if score is None:
+            self.odd_documents += not cells.is_missing(entry.pop("score", None))
+        else:
+            entry["score"] = score
+        try:
+            hit = entry_fields(entry, self.pages)
+        except CellError:
+            texts = (entry[name] for name in HIT["text"] if isinstance(entry.get(name), str))
+            plain = {"id": entry.get("id"), "text": next(texts, None), "score": score}
+            hit = {name: value for name, value in plain.items() if value is not None and not isinstance(value, int)}
+            hit = hit if {"id", "text"} & hit.keys() else hit | _NO_UNIT
+            self.odd_documents += 1
+        if isinstance(text := hit.get("text"), str):
+            hit["text"] = self.once(text)
+        return hit
+
+    def tokens(self, total: Any, read: Any, written: Any, usage: Any = None) -> int | None:
+        """Tokens read and written: as given in all, in two parts, or in an object of such counts."""
+        counts = {"total": number_of(total), "input": number_of(read), "output": number_of(written)}
+        known: dict[str, Any] = {name: value for name, value in counts.items() if value is not None}
+        usage = parsed(usage)
+        if not known and isinstance(usage, Mapping):
+            known = {name: number for name, value in usage.items() if (number := number_of(value)) is not None}
+        count = cells.total_of(known)
+        return int(count) if count is not None and 0 <= count < cells.GRADE_LIMIT else None
+
+
+def _entry(document: Any) -> dict[str, Any]:
+    """A document as fields of a hit, with its metadata beside; those of other names are left out."""
+    if isinstance(document, list | tuple) and len(document) == 2 and isinstance(document[1], int | float):
+        return {**_entry(document[0]), "score": document[1]}
+    if isinstance(document, str):
+        return {"text": well_formed(document)}
+    if not isinstance(document, Mapping):
+        return {}
+    entry: dict[str, Any] = {}
+    metadata: dict[str, Any] = {}
+    for raw, value in document.items():
+        name = field_name(str(raw)).removeprefix("document.")
+        if name in _WRAPPED and isinstance(value := parsed(value), Mapping):
+            inner = _entry(value)
+            metadata = {**inner.pop("metadata", {}), **metadata}
+            entry = {**inner, **entry}
+        elif name in NESTED and isinstance(value := parsed(value), Mapping):
+            metadata |= _known(value)
+        elif name.startswith("metadata."):
+            metadata |= _known({name.removeprefix("metadata."): value})
+        elif name in _NAMES and isinstance(value, str | int | float) and not isinstance(value, bool):
+            entry.setdefault(_RENAMED.get(name, name), value)
+    return entry | ({"metadata": metadata} if metadata else {})
+
+
+def _known(metadata: Mapping[str, Any]) -> dict[str, Any]:
+    named = {field_name(str(name)): value for name, value in metadata.items()}
+    return {name: value for name, value in named.items() if name in _NAMES and isinstance(value, str | int | float)}
+
+
+def number_of(value: Any) -> float | None:
+    """A finite number, None for anything else."""
+    with suppress(CellError):
+        return None if value is None else cells.finite_number(value)
+    return None
+
+
+def _first(attributes: Mapping[str, Any], names: Iterable[str]) -> Any:
+    return next((attributes[name] for name in names if attributes.get(name) is not None), None)
+
+
+def _event_contents(events: Iterable[Any]) -> Iterator[tuple[str, dict[str, Any]]]:
+    """Events by name with what they hold, those with content as the attributes that it stands for."""
+    for event in events:
+        if not isinstance(event, Mapping):
+            continue
+        name, parts = event.get("name"), event.get("attributes")
+        if not isinstance(parts, Mapping) or not isinstance(name, str):
+            continue
+        if name == "exception":
+            yield name, dict(parts)
+        elif name in _EVENTS:
+            texts = (parts.get(key) for key in ("content", "message", "body", _EVENTS[name]))
+            yield name, {_EVENTS[name]: next((text for text in texts if text is not None), None)}
+        elif name.startswith("gen_ai."):
+            yield name, {key: value for key, value in parts.items() if key.startswith("gen_ai.")}
+
+
+def _reason(exception: Mapping[str, Any]) -> str:
+    parts = [exception.get(name) for name in ("exception.type", "exception.message")]
+    return ": ".join(part for part in parts if isinstance(part, str) and part)
