@@ -54,8 +54,13 @@ _QUERY = ("gen_ai.retrieval.query.text", "reranker.query", "input.value", "mlflo
 _PROMPTS = ("gen_ai.input.messages", "llm.input_messages", "gen_ai.prompt", "input.value", "mlflow.spanInputs")
 _OUTPUTS = ("output.value", "mlflow.spanOutputs", "gen_ai.output.messages", "gen_ai.tool.call.result")
 _REPLIES = ("gen_ai.output.messages", "llm.output_messages", "gen_ai.completion", "output.value", "mlflow.spanOutputs")
-_DOCUMENTS = ("reranker.output_documents", "retrieval.documents", "gen_ai.retrieval.documents")
+_RERANKED = "reranker.output_documents"
+_DOCUMENTS = (_RERANKED, "retrieval.documents", "gen_ai.retrieval.documents")
 _GIVEN = "reranker.input_documents"
+_NUMBERED = tuple(
+    f"{name}."
+    for name in (*_DOCUMENTS, _GIVEN, "llm.input_messages", "llm.output_messages", "gen_ai.prompt", "gen_ai.completion")
+)
 _MODEL = ("llm.model_name", "gen_ai.response.model", "gen_ai.request.model", "mlflow.llm.model")
 _USAGE = (
     ("llm.token_count.total", "gen_ai.usage.total_tokens"),
@@ -79,7 +84,6 @@ _WRAPPED = ("document", "node", "kwargs", "payload")
 _SPOKEN = ("user", "human"), ("assistant", "ai", "model")
 _RENAMED = {"id_": "id", "node_id": "id"}
 _NAMES = frozenset(name for names in HIT.values() for name in names) | _RENAMED.keys()
-_MESSAGES = frozenset(("messages", "message", "new_message", "choices", "generations"))
 _NO_UNIT = {"id": "N/A"}  # keeps the rank of a document that names nothing
 
 
@@ -114,7 +118,7 @@ def flat(attributes: Mapping[str, Any]) -> dict[str, Any]:
     stack: list[tuple[str, Any, int]] = [("", attributes, 0)]
     while stack:
         path, value, depth = stack.pop()
-        if isinstance(value, Mapping) and depth < _DEEPEST:
+        if isinstance(value, dict) and depth < _DEEPEST:
             stack += [(f"{path}.{key}" if path else str(key), part, depth + 1) for key, part in value.items()]
         elif path.startswith(READ):
             named[path] = value
@@ -151,7 +155,7 @@ def _text_in(value: Any, names: Sequence[str], roles: Sequence[str], depth: int)
         return None
     if isinstance(value, list | tuple):
         return _last_message(value, names, roles, depth)
-    if not isinstance(value, Mapping):
+    if not isinstance(value, dict):
         return None
     if (role := _role(value)) is not None:
         return _content(value) if role in roles else None
@@ -168,7 +172,7 @@ def _last_message(items: Sequence[Any], names: Sequence[str], roles: Sequence[st
         item = parsed(item) if isinstance(item, str) else item
         if isinstance(item, str) and len(items) == 1:
             return item.strip() or None
-        if isinstance(item, list | tuple | Mapping) and (text := _text_in(item, names, roles, depth + 1)) is not None:
+        if isinstance(item, list | tuple | dict) and (text := _text_in(item, names, roles, depth + 1)) is not None:
             return text
     return None
 
@@ -176,7 +180,7 @@ def _last_message(items: Sequence[Any], names: Sequence[str], roles: Sequence[st
 def _role(message: Mapping[str, Any]) -> str | None:
     """Who speaks in a message, in lower case; None where the object is no message."""
     inner = message.get("kwargs")
-    if isinstance(inner, Mapping) and "content" in inner:  # as LangChain dumps objects
+    if isinstance(inner, dict) and "content" in inner:  # as LangChain dumps objects
         named = message.get("id")
         kind = inner.get("type") or (named[-1] if isinstance(named, list) and named else "")
         return str(kind).lower().removesuffix("chunk").removesuffix("message")
@@ -189,34 +193,42 @@ def _role(message: Mapping[str, Any]) -> str | None:
 def _content(message: Mapping[str, Any]) -> str | None:
     """What is said in a message, of several parts joined."""
     inner = message.get("kwargs")
-    if isinstance(inner, Mapping):
+    if isinstance(inner, dict):
         message = inner
     content = next((message[n] for n in ("content", "message.content", "parts") if message.get(n) is not None), None)
     parts = content if isinstance(content, list) else [content]
     texts: list[str] = []
     for part in parts:
-        if isinstance(part, Mapping):
+        if isinstance(part, dict):
             part = part.get("text", part.get("content"))
         if isinstance(part, str):
             texts.append(part)
     return "\n".join(texts).strip() or None
 
 
-def numbered(attributes: Mapping[str, Any], name: str) -> list[Any] | None:
-    """The list under a name, or the entries under `name.0.`, `name.1.` ..., in their order; None where it has none."""
-    value = parsed(attributes.get(name))
-    if isinstance(value, list | tuple):
-        return list(value)
-    if isinstance(value, Mapping) and "documents" in value:
-        return numbered(value, "documents")
-    start = f"{name}."
-    entries: dict[int, dict[str, Any]] = {}
-    for key, part in attributes.items():
-        if key.startswith(start):
+def collected(attributes: Mapping[str, Any]) -> dict[str, Any]:
+    """The attributes that are looked at, with entries under `name.0.`, `name.1.` ... as a list under their name."""
+    named: dict[str, Any] = {}
+    entries: dict[str, dict[int, dict[str, Any]]] = {}
+    for key, value in attributes.items():
+        if key.startswith(_NUMBERED):
+            start = next(start for start in _NUMBERED if key.startswith(start))
             number, _, rest = key[len(start) :].partition(".")
             if number.isdecimal() and len(number) <= _LONGEST_INDEX:
-                entries.setdefault(int(number), {})[rest] = part
-    return [entries[number] for number in sorted(entries)] if entries else None
+                entries.setdefault(start[:-1], {}).setdefault(int(number), {})[rest] = value
+        elif key.startswith(READ):
+            named[key] = value
+    for name, by_number in entries.items():
+        named.setdefault(name, [by_number[number] for number in sorted(by_number)])
+    return named
+
+
+def _listed(attributes: Mapping[str, Any], name: str) -> list[Any] | None:
+    """The list under a name; None where there is none."""
+    value = parsed(attributes.get(name))
+    if isinstance(value, dict):
+        value = value.get("documents")
+    return list(value) if isinstance(value, list | tuple) else None
 
 
 class ContentReader:
@@ -233,7 +245,7 @@ class ContentReader:
 
     def by_attributes(self, span: Span, attributes: Mapping[str, Any], events: Iterable[Any] = ()) -> Span:
         """A span with what its attributes (under dotted names) and events hold; its error may be "" so far."""
-        named = {name: value for name, value in attributes.items() if name.startswith(READ)}
+        named = collected(attributes)
         for name, parts in _event_contents(events):
             if name == "exception":
                 span.error = _reason(parts) if span.error == "" else span.error
@@ -241,15 +253,16 @@ class ContentReader:
                 for key, value in parts.items():
                     named.setdefault(key, value)
         kind = next((kind for name in _KIND if (kind := kind_of(parsed(named.get(name))))), "")
-        documents = next((found for name in _DOCUMENTS if (found := numbered(named, name)) is not None), None)
+        lists = ((name, found) for name in _DOCUMENTS if (found := _listed(named, name)) is not None)
+        source, documents = next(lists, ("", None))
         if documents is not None and kind not in ("retriever", "reranker"):
-            kind = "reranker" if numbered(named, _DOCUMENTS[0]) is not None else "retriever"
+            kind = "reranker" if source == _RERANKED else "retriever"
         span.kind = kind or span.kind or ("http" if any(name in named for name in _HTTP) else "")
         llm = span.kind == "llm"
-        asked = (self._listed(named, name) for name in (_PROMPTS if llm else (*_QUERY, *_PROMPTS)))
-        replies = (self._listed(named, name) for name in (_REPLIES if llm else _OUTPUTS))
+        asked = map(named.get, _PROMPTS if llm else (*_QUERY, *_PROMPTS))
+        replies = map(named.get, _REPLIES if llm else _OUTPUTS)
         self.fill(span, asked, replies, documents)
-        if (given := numbered(named, _GIVEN)) is not None:
+        if (given := _listed(named, _GIVEN)) is not None:
             span.given = hit_keys(self.hits(given))
         total, read, written = (_first(named, names) for names in _USAGE)
         span.tokens = self.tokens(total, read, written, named.get("mlflow.chat.tokenUsage"))
@@ -257,11 +270,6 @@ class ContentReader:
         model = parsed(_first(named, _MODEL))
         span.model = self.once(model) if isinstance(model, str) else None
         return span
-
-    @staticmethod
-    def _listed(attributes: Mapping[str, Any], name: str) -> Any:
-        value = attributes.get(name)
-        return numbered(attributes, name) if value is None else value
 
     def fill(
         self, span: Span, inputs: Iterable[Any], outputs: Iterable[Any], documents: Sequence[Any] | None = None
@@ -282,7 +290,8 @@ class ContentReader:
             span.answer = None if answer is None else self.once(answer)
 
     def _question(self, inputs: Iterable[Any]) -> str | None:
-        question = next((text for value in inputs if (text := question_in(value)) is not None), None)
+        texts = (question_in(value) for value in inputs if value is not None)
+        question = next((text for text in texts if text is not None), None)
         return None if question is None or len(question) > LONGEST_QUESTION else self.once(question)
 
     def once(self, text: str) -> str:
@@ -292,11 +301,11 @@ class ContentReader:
     def _documents(self, value: Any, depth: int = 0) -> list[Any] | None:
         """The documents in an output: a list of them, or what holds one."""
         value = parsed(value)
-        if isinstance(value, Mapping):
+        if isinstance(value, dict):
             fields = {field_name(str(name)): part for name, part in value.items()}
             found = (self._documents(fields[name], depth + 1) for name in _LISTS if name in fields and depth < _DEEPEST)
             return next((documents for documents in found if documents is not None), None)
-        if isinstance(value, list | tuple) and all(isinstance(item, str | Mapping | list | tuple) for item in value):
+        if isinstance(value, list | tuple) and all(isinstance(item, str | dict | list | tuple) for item in value):
             return list(value)
         return None
 
@@ -328,7 +337,7 @@ class ContentReader:
         counts = {"total": number_of(total), "input": number_of(read), "output": number_of(written)}
         known: dict[str, Any] = {name: value for name, value in counts.items() if value is not None}
         usage = parsed(usage)
-        if not known and isinstance(usage, Mapping):
+        if not known and isinstance(usage, dict):
             known = {name: number for name, value in usage.items() if (number := number_of(value)) is not None}
         count = cells.total_of(known)
         return int(count) if count is not None and 0 <= count < cells.GRADE_LIMIT else None
@@ -340,17 +349,17 @@ def _entry(document: Any) -> dict[str, Any]:
         return {**_entry(document[0]), "score": document[1]}
     if isinstance(document, str):
         return {"text": well_formed(document)}
-    if not isinstance(document, Mapping):
+    if not isinstance(document, dict):
         return {}
     entry: dict[str, Any] = {}
     metadata: dict[str, Any] = {}
     for raw, value in document.items():
         name = field_name(str(raw)).removeprefix("document.")
-        if name in _WRAPPED and isinstance(value := parsed(value), Mapping):
+        if name in _WRAPPED and isinstance(value := parsed(value), dict):
             inner = _entry(value)
             metadata = {**inner.pop("metadata", {}), **metadata}
             entry = {**inner, **entry}
-        elif name in NESTED and isinstance(value := parsed(value), Mapping):
+        elif name in NESTED and isinstance(value := parsed(value), dict):
             metadata |= _known(value)
         elif name.startswith("metadata."):
             metadata |= _known({name.removeprefix("metadata."): value})
@@ -378,10 +387,10 @@ def _first(attributes: Mapping[str, Any], names: Iterable[str]) -> Any:
 def _event_contents(events: Iterable[Any]) -> Iterator[tuple[str, dict[str, Any]]]:
     """Events by name with what they hold, those with content as the attributes that it stands for."""
     for event in events:
-        if not isinstance(event, Mapping):
+        if not isinstance(event, dict):
             continue
         name, parts = event.get("name"), event.get("attributes")
-        if not isinstance(parts, Mapping) or not isinstance(name, str):
+        if not isinstance(parts, dict) or not isinstance(name, str):
             continue
         if name == "exception":
             yield name, dict(parts)

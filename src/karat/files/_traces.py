@@ -34,6 +34,7 @@ SpansOf = Callable[[Mapping[str, Any], ContentReader], Iterable[Span]]
 
 _HEX = re.compile(r"[0-9a-fA-F]+")
 _ID_BYTES = (8, 16)  # of a span, of a trace
+_HEX_DIGITS = (16, 32)
 _EXAMPLES = 3
 _MOST_NAMES = 12
 _NO_REASON = "failed, for a reason that the trace does not say"
@@ -60,9 +61,9 @@ def _nested_keys(input: Input) -> Iterator[str]:
     for _, record in zip(range(_EXAMPLES), input.raw_rows(), strict=False):
         for name, value in record[1].items():
             yield str(name)
-            if isinstance(value, Mapping):
+            if isinstance(value, dict):
                 yield from (f"{name}.{key}" for key in value)
-            elif isinstance(value, list) and value and isinstance(value[0], Mapping):
+            elif isinstance(value, list) and value and isinstance(value[0], dict):
                 yield from (f"{name}.{key}" for key in value[0])
 
 
@@ -75,10 +76,10 @@ def otel_id(value: Any) -> str | None:
     """An id of a trace or a span: hexadecimal digits, or base64 as protobuf writes bytes; None for none."""
     if cells.is_missing(value) or not isinstance(value, str | int):
         return None
+    if isinstance(value, str) and len(value) in _HEX_DIGITS and _HEX.fullmatch(value):
+        return value.lower() if value.strip("0") else None
     with suppress(CellError):
         text = cells.id_text(value)
-        if _HEX.fullmatch(text):
-            return text.lower() if text.strip("0") else None
         with suppress(binascii.Error, ValueError):
             data = base64.b64decode(text, validate=True)
             if len(data) in _ID_BYTES:
@@ -127,7 +128,7 @@ class TraceReader:
     def read(self, inside: Inside, spans_of: SpansOf) -> tuple[list[Run], list[str]]:
         """The run of all traces of the input, and what to say of it."""
         for row, value in self._values(inside):
-            if not isinstance(value, Mapping):
+            if not isinstance(value, dict):
                 raise self.input.error("an object was expected", row=row, remedy="Export the traces again.")
             size = self._n_spans
             for span in spans_of(value, self.content):

@@ -46,7 +46,7 @@ def _spans_of(record: Mapping[str, Any], content: ContentReader) -> Iterator[Spa
     spans = [
         span
         for observation in observations
-        if isinstance(observation, Mapping)
+        if isinstance(observation, dict)
         for span in _observation(observation, own, own, content)
     ]
     starts = [span.start for span in spans if span.start is not None]

@@ -45,14 +45,14 @@ def _spans_of(record: Mapping[str, Any], content: ContentReader) -> Iterator[Spa
         yield _span(run, own, trace, otel_id(run.get("parent_run_id")) or parent, content)
         children = parsed(run.get("child_runs"))
         if isinstance(children, list):
-            stack += [(child, trace, own) for child in children if isinstance(child, Mapping)]
+            stack += [(child, trace, own) for child in children if isinstance(child, dict)]
 
 
 def _span(run: Mapping[str, Any], own: str, trace: str, parent: str | None, content: ContentReader) -> Span:
     name, error = run.get("name"), run.get("error")
     extra = parsed(run.get("extra"))
-    metadata = parsed(extra.get("metadata")) if isinstance(extra, Mapping) else None
-    model = metadata.get("ls_model_name") if isinstance(metadata, Mapping) else None
+    metadata = parsed(extra.get("metadata")) if isinstance(extra, dict) else None
+    model = metadata.get("ls_model_name") if isinstance(metadata, dict) else None
     span = Span(
         trace=trace,
         id=own,

@@ -25,21 +25,21 @@ def _sniff(input: Input, kind: Kind) -> Fit | None:
 
 def _spans_of(record: Mapping[str, Any], content: ContentReader) -> Iterator[Span]:
     whole = parsed(record.get("trace"))
-    record = whole if isinstance(whole, Mapping) else record
+    record = whole if isinstance(whole, dict) else record
     info, data = parsed(record.get("info")), parsed(record.get("data"))
-    info = info if isinstance(info, Mapping) else {}
-    spans = parsed(data.get("spans")) if isinstance(data, Mapping) else None
+    info = info if isinstance(info, dict) else {}
+    spans = parsed(data.get("spans")) if isinstance(data, dict) else None
     trace = otel_id(info.get("trace_id", info.get("request_id")))
     failed = "error" in str(info.get("state", info.get("status"))).lower()
     for span in spans if isinstance(spans, list) else ():
-        if isinstance(span, Mapping):
+        if isinstance(span, dict):
             yield from _span(span, trace, failed, content)
 
 
 def _span(span: Mapping[str, Any], trace: str | None, failed: bool, content: ContentReader) -> Iterator[Span]:
     context, status, attributes = (span.get(name) for name in ("context", "status", "attributes"))
-    context = context if isinstance(context, Mapping) else span
-    status = status if isinstance(status, Mapping) else {}
+    context = context if isinstance(context, dict) else span
+    status = status if isinstance(status, dict) else {}
     own, parent = otel_id(context.get("span_id")), otel_id(span.get("parent_span_id", span.get("parent_id")))
     trace = trace or otel_id(context.get("trace_id"))
     if own is None or trace is None:
@@ -55,7 +55,7 @@ def _span(span: Mapping[str, Any], trace: str | None, failed: bool, content: Con
         end=seconds_since_1970(span.get("end_time_unix_nano", span.get("end_time"))),
         error="" if error is None and failed and parent is None else error,
     )
-    named = attributes if isinstance(attributes, Mapping) else {}
+    named = attributes if isinstance(attributes, dict) else {}
     yield content.by_attributes(one, named, events if isinstance(events, list) else ())
 
 

@@ -32,16 +32,16 @@ def _sniff(input: Input, kind: Kind) -> Fit | None:
 
 def value_of(value: Any, depth: int = 0) -> Any:
     """A value as OTLP wraps it: `{"stringValue": "a"}` is "a"; one that is not wrapped stays."""
-    if not isinstance(value, Mapping) or depth > _DEEPEST:
-        return None if isinstance(value, Mapping) else value
+    if not isinstance(value, dict) or depth > _DEEPEST:
+        return None if isinstance(value, dict) else value
     for name in _PLAIN:
         if name in value:
             return value[name]
-    if isinstance(inner := value.get("arrayValue"), Mapping):
+    if isinstance(inner := value.get("arrayValue"), dict):
         items = inner.get("values")
         return [value_of(item, depth + 1) for item in items] if isinstance(items, list) else []
     inner = value.get("kvlistValue")
-    return _pairs(inner.get("values"), depth + 1, ("",)) if isinstance(inner, Mapping) else None
+    return _pairs(inner.get("values"), depth + 1, ("",)) if isinstance(inner, dict) else None
 
 
 def _pairs(pairs: Any, depth: int = 0, starts: tuple[str, ...] = READ) -> dict[str, Any]:
@@ -51,7 +51,7 @@ def _pairs(pairs: Any, depth: int = 0, starts: tuple[str, ...] = READ) -> dict[s
     return {
         pair["key"]: value_of(pair.get("value"), depth)
         for pair in pairs
-        if isinstance(pair, Mapping) and isinstance(pair.get("key"), str) and pair["key"].startswith(starts)
+        if isinstance(pair, dict) and isinstance(pair.get("key"), str) and pair["key"].startswith(starts)
     }
 
 
@@ -61,7 +61,7 @@ def _spans_of(span: Mapping[str, Any], content: ContentReader) -> Iterator[Span]
     if trace is None or own is None:
         return
     status, name = span.get("status"), span.get("name")
-    status = status if isinstance(status, Mapping) else {}
+    status = status if isinstance(status, dict) else {}
     one = Span(
         trace=trace,
         id=own,
@@ -92,7 +92,7 @@ def _spans_of_document(document: Mapping[str, Any], content: ContentReader) -> I
 
 
 def _objects(values: Any) -> list[Mapping[str, Any]]:
-    return [value for value in values if isinstance(value, Mapping)] if isinstance(values, list) else []
+    return [value for value in values if isinstance(value, dict)] if isinstance(values, list) else []
 
 
 FORMAT = Format(

@@ -30,13 +30,13 @@ def _sniff(input: Input, kind: Kind) -> Fit | None:
 
 
 def _spans_of(row: Mapping[str, Any], content: ContentReader) -> Iterator[Span]:
-    if isinstance(row.get(_TRACE), Mapping):  # a dataframe by columns, as pandas writes it unless told otherwise
+    if isinstance(row.get(_TRACE), dict):  # a dataframe by columns, as pandas writes it unless told otherwise
         for index in row[_TRACE]:
-            cells_of = {name: column.get(index) for name, column in row.items() if isinstance(column, Mapping)}
+            cells_of = {name: column.get(index) for name, column in row.items() if isinstance(column, dict)}
             yield from _spans_of(cells_of, content)
         return
     context = row.get("context")
-    context = context if isinstance(context, Mapping) else {}
+    context = context if isinstance(context, dict) else {}
     trace = otel_id(row.get(_TRACE, context.get("trace_id")))
     own = otel_id(row.get("context.span_id", context.get("span_id", row.get("span_id"))))
     if trace is None or own is None:
@@ -53,7 +53,7 @@ def _spans_of(row: Mapping[str, Any], content: ContentReader) -> Iterator[Span]:
         error=error_of(row.get("status_code", ""), row.get("status_message")),
     )
     nested = parsed(row.get(_ATTRIBUTES))
-    attributes = flat(nested) if isinstance(nested, Mapping) else {}
+    attributes = flat(nested) if isinstance(nested, dict) else {}
     columns = {key: value for key, value in row.items() if key.startswith(f"{_ATTRIBUTES}.")}
     attributes |= flat({
         key.removeprefix(f"{_ATTRIBUTES}."): value for key, value in columns.items() if not cells.is_missing(value)
