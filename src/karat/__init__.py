@@ -17,6 +17,7 @@ if TYPE_CHECKING:
     from karat.core.types import TestSet
     from karat.experiment.check import check
     from karat.experiment.compare import compare
+    from karat.experiment.evaluate import evaluate, system
     from karat.experiment.gate import gate
     from karat.experiment.generate import generate
     from karat.experiment.inputs import load_results, load_testset
@@ -35,6 +36,7 @@ __all__ = [
     "TestSet",
     "check",
     "compare",
+    "evaluate",
     "gate",
     "generate",
     "index",
@@ -46,6 +48,7 @@ __all__ = [
     "run",
     "score",
     "sweep",
+    "system",
     "verify",
 ]
 
@@ -56,6 +59,7 @@ _HOME = {
     "TestSet": "core.types",
     "check": "experiment.check",
     "compare": "experiment.compare",
+    "evaluate": "experiment.evaluate",
     "gate": "experiment.gate",
     "generate": "experiment.generate",
     "index": "systems.index",
@@ -67,6 +71,7 @@ _HOME = {
     "run": "experiment.run",
     "score": "experiment.score",
     "sweep": "experiment.sweep",
+    "system": "experiment.evaluate",
     "verify": "experiment.verify",
 }
 

@@ -6,7 +6,7 @@ from dataclasses import replace
 import pytest
 
 from karat.experiment.inputs import resolved
-from karat.experiment.score import evaluate
+from karat.experiment.score import evaluation_of
 from karat.experiment.settings import Choices
 from karat.files import read_testset
 from karat.report.build.study import document
@@ -69,7 +69,7 @@ def study(tmp_path_factory):
             for i, q in enumerate(testset)
         }  # fmt: skip
     silent = lambda step: None  # noqa: E731
-    found = evaluate(testset, runs, choices, resolution=resolved(testset, made, choices, silent))
+    found = evaluation_of(testset, runs, choices, resolution=resolved(testset, made, choices, silent))
     answers = dict.fromkeys(NAMES, [f"It is number 1. {HOSTILE}"] * len(testset))
     cells = tuple(
         Cell(system=name, measure="F1@5", k=5, mean=0.3 + i / 100, low=0.2, high=0.4, n=8)

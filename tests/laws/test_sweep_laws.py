@@ -9,7 +9,7 @@ from karat.core.docs import Chunk, Chunks
 from karat.core.ranked import Ranked
 from karat.core.types import Gold, Question, TestSet
 from karat.experiment.inputs import resolved
-from karat.experiment.score import evaluate
+from karat.experiment.score import evaluation_of
 from karat.experiment.settings import Choices, MatchSettings
 from karat.experiment.sweep import sweep
 from karat.experiment.sweep.grid import Grid
@@ -105,7 +105,7 @@ def test_a_sweep_gives_the_scores_of_each_system_run_alone(kind, repeats, data):
     runs = [
         System(point.system, index).search(texts, swept.length).run(point.name, testset.ids) for point in points
     ]  # fmt: skip
-    alone = evaluate(testset, runs, choices, resolution=resolution).scores
+    alone = evaluation_of(testset, runs, choices, resolution=resolution).scores
     assert swept.scores.systems == alone.systems
     assert swept.scores.measures == alone.measures
     assert np.array_equal(swept.scores.status, alone.status)

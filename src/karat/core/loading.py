@@ -16,8 +16,10 @@ from karat.core.errors import UsageError, did_you_mean
 USER = "karat_user_"  # before the names of modules loaded from the user's files
 
 
-def load_named(text: str, what: str, folder: Path | None = None) -> Any:
+def load_named(text: str, what: str, folder: Path | None = None, *, uncallable: bool = False) -> Any:
     """What `module:name` names; `what` is what messages call it. A file in the folder comes before an installed module.
+
+    It is something that can be called, unless `uncallable` allows any object.
 
     `name` may be dotted (`searcher.search`). Importing a module runs its code: only name files you would run yourself.
     """
@@ -40,7 +42,7 @@ def load_named(text: str, what: str, folder: Path | None = None) -> Any:
         if found is None:
             offered = [n for n, v in getattr(holder, "__dict__", {}).items() if callable(v) and not n.startswith("_")]
             raise UsageError(f"{module_name} has no function {name!r}.{did_you_mean(part, offered)}")
-    if not callable(found):
+    if not (callable(found) or uncallable):
         raise UsageError(f"{module_name} has no function {name!r}: that is {type(found).__name__}.")
     return found
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import KW_ONLY, dataclass, field
+from dataclasses import KW_ONLY, dataclass, field, replace
 from enum import IntEnum
 from typing import TYPE_CHECKING, Any, Literal
 
@@ -123,6 +123,32 @@ class Scores(NotebookView):
             floors=shifted("floors"),
             lists_end={system: end for part in parts for system, end in part.lists_end.items()},
         )
+
+    def averaged(self, sizes: Sequence[int]) -> Scores:
+        """Systems that stand for repeats of one, so many after the other, as one: under the name of the first.
+
+        A score is the mean of those repeats that have a value. Where a repeat failed it has failed: a question is never
+        left out of some repeats alone.
+        """
+        firsts = np.cumsum([0, *sizes[:-1]]).tolist()
+        first = self.select(systems=firsts)
+        values, status, reasons = first.values.copy(), first.status.copy(), dict(first.reasons)
+        for system, (begin, size) in enumerate(zip(firsts, sizes, strict=True)):
+            if size == 1:
+                continue
+            states = self.status[begin : begin + size]
+            defined, failed = (states == Status.ok).sum(axis=0), (states == Status.failed).sum(axis=0)
+            sums = np.where(states == Status.ok, self.values[begin : begin + size], 0.0).sum(axis=0)
+            is_ok = (failed == 0) & (defined > 0)
+            values[system] = np.where(is_ok, sums / np.maximum(defined, 1), np.nan)
+            status[system] = np.where(failed > 0, Status.failed, np.where(is_ok, Status.ok, Status.undefined))
+            for q, m in np.argwhere(is_ok).tolist():
+                reasons.pop((system, q, m), None)
+            for q, m in np.argwhere(failed > 0).tolist():
+                repeat = begin + int(np.argmax(states[:, q, m] == Status.failed))
+                why = self.reasons.get((repeat, q, m), "no reason is known")
+                reasons[system, q, m] = f"{failed[q, m]} of {size} repeats failed: {why}"
+        return replace(first, values=values, status=status, reasons=reasons)
 
     def select(self, *, systems: Sequence[int] | None = None, measures: Sequence[int] | None = None) -> Scores:
         """The scores of some systems and measures, by their numbers, in this order; None: all."""

@@ -158,6 +158,36 @@ def resolved(
     )  # fmt: skip
 
 
+class Resolutions:
+    """The gold beside the chunks of each of some indexes, found when it is first asked for."""
+
+    def __init__(self, testset: TestSet, indexes: Sequence[Index], choices: Choices) -> None:
+        self._testset, self._indexes, self._choices = testset, indexes, choices
+        self._resolutions: dict[int, Resolution] = {}
+
+    def of(self, run: Run, index: Index | None = None) -> Resolution | None:
+        """For the index that a run is known to have searched; else for the one that knows most of its hits.
+
+        Hits of other systems may be its chunks all the same. None where there is no index.
+        """
+        if index is None and self._indexes:
+            known = [sum(i.strip() in one.chunks.row_of for i in run.doc_list) for one in self._indexes]
+            index = self._indexes[known.index(max(known))]
+        if index is None:
+            return None
+        if id(index) not in self._resolutions:
+            self._resolutions[id(index)] = resolved(self._testset, index, self._choices, lambda step: None)
+        return self._resolutions[id(index)]
+
+
+def refuse_textless(testset: TestSet, place: str) -> None:
+    """Refuse questions without a text where they are to be asked."""
+    empty = [question.id for question in testset if not question.text.strip()]
+    if empty:
+        without = "1 has" if len(empty) == 1 else f"{len(empty):,} have"
+        raise UsageError(f"{place}: question {empty[0]!r} has no text to search for ({without} none).")
+
+
 def opened_index(index: str | os.PathLike[str] | Index) -> Index:
     """An index, opened where it is named by its folder."""
     from karat.systems.index import Index

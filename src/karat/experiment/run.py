@@ -246,7 +246,7 @@ def sweep_of(
 
 def questions_of(spec: Spec) -> tuple[TestSet, InputInfo]:
     """The questions that a spec selects from its test set, and what that was read as."""
-    from karat.experiment.inputs import mapped
+    from karat.experiment.inputs import mapped, refuse_textless
     from karat.files import read_testset
     from karat.systems.source import ResultsFile
 
@@ -260,10 +260,8 @@ def questions_of(spec: Spec) -> tuple[TestSet, InputInfo]:
     if len(chosen) < len(testset):
         where = chosen.name.removeprefix(testset.name).strip()
         taken = replace(taken, what=f"{taken.what}; {len(chosen):,} selected {where}")
-    empty = [q.id for q in chosen if not q.text.strip()]
-    if empty and (spec.grid is not None or any(not isinstance(x.source, ResultsFile) for x in spec.systems())):
-        without = "1 has" if len(empty) == 1 else f"{len(empty):,} have"
-        raise UsageError(f"{taken.place}: question {empty[0]!r} has no text to search for ({without} none).")
+    if spec.grid is not None or any(not isinstance(x.source, ResultsFile) for x in spec.systems()):
+        refuse_textless(chosen, taken.place)
     _refuse_without_gold(spec, chosen, taken)
     return chosen, taken
 

@@ -95,7 +95,7 @@ def score(
         settings, index=opened, progress=lambda what, done, total: step(f"{what}: {done:,} of {total:,}")
     )
     try:
-        evaluation = evaluate(
+        evaluation = evaluation_of(
             questions, runs, choices, progress=step, inputs=inputs, notes=notes, resolution=resolution, models=models,
             settings=settings,
         )  # fmt: skip
@@ -116,7 +116,7 @@ def _own_scores(results: Sequence[InputInfo]) -> list[Note]:
     return notes
 
 
-def evaluate(
+def evaluation_of(
     testset: TestSet,
     runs: Sequence[Run],
     choices: Choices,
@@ -127,8 +127,12 @@ def evaluate(
     resolution: Resolution | Sequence[Resolution | None] | None = None,
     models: Models | None = None,
     settings: ModelSettings | None = None,
+    repeats: Sequence[int] = (),
 ) -> Evaluation:
     """Score runs that are already read; `notes` are what was noticed before.
+
+    `repeats` says how many runs, one after the other, are repeats of one system: their scores are averaged within a
+    question, and what is shown of its hits and answers is that of the first.
 
     With a `resolution` hits are chunks of the index it was made for; there may be one for each run, None for a run
     whose hits are matched by what is known of them. `models` are the models that measures may ask, by default wordllama
@@ -157,6 +161,11 @@ def evaluate(
     progress(f"matching hits and gold, computing {len(measures)} measures")
     measured = measure_runs(testset, runs, measures, choices, models, resolutions)
     scores, matching = measured.scores, measured.matching
+    if any(size > 1 for size in repeats):
+        notes = [*notes, *_spread_notes(scores, repeats)]
+        scores = scores.averaged(repeats)
+        runs = [run for run in runs if run.name in scores.systems]
+        matching = None if matching is None else matching.of_systems(scores.systems)
 
     progress("summarising")
     summaries = summarise(scores, slices=slices, bands=dialect.bands)
@@ -194,6 +203,31 @@ def evaluate(
         docs=_ranked_places(testset, runs, ties, "doc"),
         pages=_ranked_places(testset, runs, ties, "page"),
     )
+
+
+def _spread_notes(scores: Scores, repeats: Sequence[int]) -> Iterator[Note]:
+    """How far the means of a system's repeats lie apart, and how many questions vary."""
+    from karat.core.text.words import plural
+    from karat.results.evaluation import Note
+
+    begin = 0
+    for size in repeats:
+        block, name = scores.values[begin : begin + size], scores.systems[begin]
+        begin += size
+        varying = (np.fmax.reduce(block) > np.fmin.reduce(block)).any(axis=1).sum()
+        text = f"{name}: the scores of a question are the means of {size} repeats"
+        if not varying:
+            text += ", which are all the same."
+        else:
+            means = np.nansum(block, axis=1) / np.maximum((block == block).sum(axis=1), 1)
+            spreads = zip(scores.measures, means.std(axis=0, ddof=1), strict=True)
+            listed = ", ".join(f"{measure.name} {spread:.3f}" for measure, spread in spreads if spread)
+            text += (
+                f"; {plural(int(varying), 'question')} of {len(scores.questions):,} vary. Standard deviation of the "
+                f"mean from repeat to repeat: {listed}. Hits and answers shown are those of the first."
+            )
+        if size > 1:
+            yield Note("info", text)
 
 
 def _findable(resolutions: Sequence[Resolution | None]) -> NDArray[np.bool_] | None:

@@ -6,8 +6,6 @@ import os
 from collections.abc import Mapping
 from typing import TYPE_CHECKING
 
-from karat.core.errors import UsageError
-
 if TYPE_CHECKING:
     from karat.match import Pages
     from karat.systems.system import System
@@ -23,13 +21,11 @@ def search_all(
     columns: Mapping[str, str] | None = None,
 ) -> tuple[list[str], int]:
     """Search every question of a file and write the hits; says what was read and written, and how many failed."""
+    from karat.experiment.inputs import refuse_textless
     from karat.files import read_testset, write
 
     testset, taken = read_testset(questions, columns=columns or {})
-    empty = [question.id for question in testset if not question.text.strip()]
-    if empty:
-        without = f"{len(empty):,} of {len(testset):,} questions"
-        raise UsageError(f"{questions}: question {empty[0]!r} has no text to search for ({without} have none).")
+    refuse_textless(testset, str(questions))
     found = system.search([q.text for q in testset], k)
     run = found.run(system.settings.name, testset.ids, pages)
     lost = write(run, output, inputs=(questions,))

@@ -16,7 +16,7 @@ from karat.io.packed import packed, unpacked
 from karat.results.study import Configuration
 from karat.systems.engines import Engines
 from karat.systems.retrieval import Memory, Retrieval
-from karat.systems.settings import DEPTH, SystemSettings
+from karat.systems.settings import DEPTH, LENGTH, SystemSettings
 from karat.systems.source import RunRequest, RunSource
 from karat.systems.system import IndexSystem, System
 
@@ -24,17 +24,14 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from karat.core.measure import Measure
-    from karat.core.run import Run
     from karat.core.types import TestSet
     from karat.experiment.settings import Choices
     from karat.experiment.spec import Spec
     from karat.experiment.store import Journal
-    from karat.match import Resolution
     from karat.results.evaluation import Note
     from karat.systems.index import Index
 
 Say = Callable[[str, int, int], None]
-LENGTH = 20  # hits that are kept of every list, or the largest cut-off where that is more; DEPTH where tokens cut
 
 
 @dataclass(frozen=True)
@@ -56,7 +53,7 @@ class SpecSystems:
 
     def __init__(self, spec: Spec, testset: TestSet, indexes: Sequence[BuiltIndex]) -> None:
         from karat.core.language import parse_all
-        from karat.experiment.inputs import slices_of
+        from karat.experiment.inputs import Resolutions, slices_of
 
         self.spec, self.testset, self.indexes = spec, testset, indexes
         self.choices: Choices = spec.choices()
@@ -68,7 +65,7 @@ class SpecSystems:
         self.length = max(DEPTH if by_tokens else LENGTH, *spec.cutoffs, *(m.k or 0 for m in measures))
         self.asked_k = self.length if by_tokens else self._asked_k(measures)
         slices_of(testset, self.choices.by)
-        self._resolutions: dict[str, Resolution] = {}
+        self._resolutions = Resolutions(testset, [built.index for built in indexes], self.choices)
 
     def _asked_k(self, measures: Sequence[Measure]) -> int:
         """How many hits a system that is not karat's is asked for: the largest cut-off, or what an answerer reads.
@@ -114,7 +111,7 @@ class SpecSystems:
         notes = [Note("info", note) for built in self.indexes for note in default_notes(built.index)]
         for configuration, source, built in self._sources(journal, models, say):
             for returned in source.runs(configuration, request):
-                resolution = self._resolution(built or self._nearest(returned.run))
+                resolution = self._resolutions.of(returned.run, None if built is None else built.index)
                 systems.append(StudySystem(**vars(returned), resolution=resolution))
                 notes += returned.notes
         names = [system.name for system in systems]
@@ -144,20 +141,6 @@ class SpecSystems:
                 for beside in self.indexes if fused or len(self.indexes) == 1 else (None,):
                     shown = _marked(one.configuration, beside) if beside is not None and fused else one.configuration
                     yield shown, System(one.source, beside.index if beside is not None else None, models), None
-
-    def _nearest(self, hits: Run) -> BuiltIndex | None:
-        """The index of the run that knows most of the hits: those of other systems may be its chunks all the same."""
-        known = [sum(i.strip() in built.index.chunks.row_of for i in hits.doc_list) for built in self.indexes]
-        return self.indexes[known.index(max(known))] if known else None
-
-    def _resolution(self, built: BuiltIndex | None) -> Resolution | None:
-        from karat.experiment.inputs import resolved
-
-        if built is None:
-            return None
-        if built.generation not in self._resolutions:
-            self._resolutions[built.generation] = resolved(self.testset, built.index, self.choices, lambda step: None)
-        return self._resolutions[built.generation]
 
 
 class _JournaledRows:

@@ -152,7 +152,7 @@ def study_of(
     Failures are traced for systems whose hits are chunks of an index. `models` are the models that measures ask.
     """
     from karat.experiment.measuring import tried_cuts
-    from karat.experiment.score import evaluate
+    from karat.experiment.score import evaluation_of
     from karat.measures.dialects import dialect_named
 
     spoken = dialect_named(plan.choices.dialect, bands=plan.choices.bands)
@@ -161,7 +161,7 @@ def study_of(
     cuts = (*plan.cuts, *tried_cuts(runs))
     plan = replace(plan, answers=plan.answers or answered, able=able, cuts=cuts)
     choices = replace(plan.choices, measures=plan.measures)
-    evaluation = evaluate(
+    evaluation = evaluation_of(
         testset, runs, choices, progress=lambda step: say(step, 0, 1), inputs=taken, notes=notes,
         resolution=resolutions, models=models,
     )  # fmt: skip

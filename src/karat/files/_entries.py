@@ -14,6 +14,7 @@ from karat.io import cells
 from karat.io.cells import CellError, quoted
 from karat.io.fields import HIT, MOST_SHAPES, FieldReader
 from karat.io.pages import PageReader, counts_from_0
+from karat.io.shapes import hit_of
 
 _HIT = FieldReader(HIT)
 _PAGES = ("page_number", "page", "page_label")
@@ -57,6 +58,23 @@ def entry_fields(entry: Mapping[str, Any], pages: PageReader) -> dict[str, Any]:
     return fields
 
 
+def hit_sources(entry: Any) -> dict[str, list[str]]:
+    """Where each field of a hit is read; see FieldReader.sources."""
+    if isinstance(entry, list | tuple) and len(entry) == 2:
+        return {**hit_sources(entry[0]), "score": ["the pair"]}
+    return _HIT.sources(hit_of(entry) or entry) if isinstance(entry, Mapping) else {"id": ["the list"]}
+
+
+def are_hits(value: Any) -> bool:
+    """Whether a list holds hits that say more than a text."""
+    return isinstance(value, list) and bool(value) and all(isinstance(one, Mapping) and hit_of(one) for one in value)
+
+
+def text_of(entry: Mapping[str, Any]) -> Any:
+    """The text of a hit; nothing where it has none."""
+    return _HIT.read(hit_of(entry) or entry).get("text")
+
+
 def hit_columns(entries: Sequence[Any], pages: PageReader) -> HitColumns:
     """The hits of a list, each an object, an id, or either of them with its score; CellError names the faulty one."""
     if (columns := columns_of(entries)) is not None:
@@ -93,7 +111,9 @@ def _plan(names: tuple[Any, ...]) -> list[tuple[str, Any, Callable[[Sequence[Any
 def _hit(entry: Any, pages: PageReader) -> dict[str, Any]:
     if isinstance(entry, list | tuple) and len(entry) == 2:
         return {**_hit(entry[0], pages), "score": cells.finite_number(entry[1])}
-    return entry_fields(entry, pages) if isinstance(entry, Mapping) else {"id": cells.id_text(entry)}
+    if isinstance(entry, Mapping):
+        return entry_fields(hit_of(entry) or entry, pages)
+    return {"id": cells.id_text(entry)}
 
 
 def _refuse_misspelled(unknown: Sequence[str], fields: Mapping[str, Any]) -> None:

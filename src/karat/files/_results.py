@@ -15,15 +15,16 @@ from karat.core.errors import InputError
 from karat.core.ranked import trec_key
 from karat.core.run import Run
 from karat.core.types import Answer
-from karat.files._entries import HitColumns, columns_of, hit_columns, side_by_side
+from karat.files._entries import HitColumns, are_hits, columns_of, hit_columns, hit_sources, side_by_side, text_of
 from karat.files._format import names_gold
 from karat.files._questions import RecordReader
 from karat.files._runs import Key, RunBuilder, list_notes, system_names
 from karat.io import cells
 from karat.io.cells import CellError, Record, quoted
-from karat.io.fields import RESULTS, RETRIEVED_FIELDS, TESTSET, Columns, field_name
+from karat.io.fields import RESULTS, RETRIEVED_FIELDS, TESTSET, Columns, field_name, metadata_of
 from karat.io.input import Input
 from karat.io.pages import page_text
+from karat.io.shapes import hit_of, record_of
 
 FINE = frozenset(
     ("ok", "success", "succeeded", "successful", "done", "completed", "complete", "finished", "200", "true",
@@ -32,6 +33,7 @@ FINE = frozenset(
 BAD = re.compile(
     r"fail|err|time.?out|timed.?out|exception|abort|cancel|kill|crash|refus|^5\d\d$|^4\d\d$|^false$|skipped"
 )
+_HIT_LISTS = ("retrieved", "retrieved_text")  # fields that may hold hits as objects
 _LISTS = ("id", "chunk", "doc", "page", "url")
 _PASSAGE = 'Write {"passage": ..., "doc_IDs": [...]}.'
 _SECONDS = (
@@ -47,6 +49,13 @@ _OF_ANSWERS = (
     "answer", "answer_error", "tokens", "tokens_read", "tokens_written", "cost_usd", "model",
     *(column for column, _, _ in _SECONDS),
 )  # fmt: skip
+
+
+_READ = {
+    "id": "ids", "chunk": "chunk ids", "doc": "documents", "page": "pages", "page_number": "pages",
+    "page_label": "page labels", "url": "addresses", "text": "texts", "score": "scores", "answer": "answers",
+}  # fmt: skip
+"""What the fields of a reply hold, in words."""
 
 
 @dataclass(frozen=True)
@@ -166,6 +175,9 @@ class ResultReader(RecordReader):
         columns = {unit: items for unit in _LISTS if (items := self._column(record, unit)) is not None}
         texts = self._texts(record)
         if not columns:
+            contexts = self.columns.value(record, "retrieved_text")
+            if are_hits(contexts):
+                return self._entries(contexts), texts
             return (None if texts is None else HitColumns(len(texts), {"text": list(texts)})), texts
         hits = [
             {unit: item for unit, item in hit.items() if item is not None or unit == "page"}
@@ -225,11 +237,13 @@ class ResultReader(RecordReader):
         texts = []
         for item in items or []:
             if isinstance(item, Mapping):
-                item = item.get("text", item.get("content", item.get("passage", "")))
+                item = text_of(item)
             texts.append("" if item is None else cells.plain_text(item))
         return tuple(texts)
 
     def _entries(self, value: Any) -> HitColumns:
+        if isinstance(value, Mapping) and isinstance(hits := (record_of(value) or {}).get("retrieved"), list):
+            value = hits
         if isinstance(value, Mapping):
             scored = [(cells.id_text(doc), cells.finite_number(score)) for doc, score in value.items()]
             return HitColumns.of(
@@ -241,6 +255,8 @@ class ResultReader(RecordReader):
         hits: list[dict[str, Any]] = []
         texts = []
         for entry in cells.as_list(value) or []:
+            if isinstance(entry, str):
+                entry = {"passage": entry}
             if not isinstance(entry, Mapping):
                 raise CellError(f"passage {quoted(entry)} is no object", _PASSAGE)
             lower = {str(k).lower(): v for k, v in entry.items()}
@@ -376,20 +392,80 @@ def read_systems(input: Input) -> tuple[list[Run], list[str]]:
 class ReplyReader:
     """Reads the replies of one system, each as a record of a results file, from several threads at once."""
 
-    def __init__(self) -> None:
+    def __init__(self, columns: Mapping[str, str] | None = None) -> None:
         every = dict.fromkeys(alias for aliases in RESULTS.values() for alias in aliases)
         self._reader, self._lock = ResultReader(Input.of_records("reply", [every])), threading.Lock()
+        self._columns = {field_name(name): field for name, field in (columns or {}).items()}
+        self._unmet = {
+            field_name(name): f"--map {name}={field}: no reply has it" for name, field in (columns or {}).items()
+        }
+        self._sources: dict[str, dict[str, None]] = {}  # field -> places it was read from
+        self._left: dict[str, dict[str, None]] = {}  # field -> places that say something else
 
     def read(self, record: Mapping[str, Any], question: str) -> ResultRow:
         """What a record says of a question, whatever it calls its fields; InputError for what cannot be read."""
         fields = {field_name(str(name)): value for name, value in record.items()}
+        if self._columns:
+            fields = self._mapped(fields)
         with self._lock:
             try:
-                return self._reader.read(fields, question)
+                row = self._reader.read(fields, question)
             except CellError as error:
                 raise InputError(error.problem, remedy=error.remedy) from None
+            self._remember(fields)
+        return row
 
     def notes(self) -> list[str]:
         """What to say of all replies so far, a sentence each."""
         with self._lock:
             return self._reader.notes()
+
+    def places(self) -> list[str]:
+        """Where what was read stood in the replies, and what else names a hit and was left aside, a sentence each."""
+        with self._lock:
+            read = [f"{_READ.get(field, field)} from {', '.join(names)}" for field, names in self._sources.items()]
+            sentences = [f"read {'; '.join(read)}"] if read else []
+            for field, names in self._left.items():
+                name = next(iter(names)).rpartition(".")[2]
+                sentences.append(
+                    f"{', '.join(names)} names other {_READ.get(field, field)} and was left aside: map {name} to "
+                    f"{field} to read it instead"
+                )
+            return [*sentences, *self._unmet.values()]
+
+    def _mapped(self, record: dict[str, Any]) -> dict[str, Any]:
+        """A record with the user's own names in it and in its hits made karat's."""
+
+        def renamed(fields: Mapping[str, Any]) -> dict[str, Any]:
+            named = {field_name(str(name)): value for name, value in fields.items()}
+            metadata = metadata_of(named)
+            for column, field in self._columns.items():
+                for part in (named, metadata):
+                    if column in part:
+                        named[field] = part[column]
+                        self._unmet.pop(column, None)
+                        break
+            return named
+
+        record = renamed(record)
+        for name in (alias for field in _HIT_LISTS for alias in RESULTS[field]):
+            hits = record.get(name)
+            if isinstance(hits, list):
+                record[name] = [renamed(hit_of(hit) or hit) if isinstance(hit, Mapping) else hit for hit in hits]
+        return record
+
+    def _remember(self, record: Mapping[str, Any]) -> None:
+        """Where the parts of a reply stood."""
+        for name in (alias for field in _HIT_LISTS for alias in RESULTS[field]):
+            hits = record.get(name)
+            if isinstance(hits, list) and hits and not isinstance(hits[0], str):
+                for field, places in hit_sources(hits[0]).items():
+                    self._sources.setdefault(field, {})[places[0]] = None
+                    for other in places[1:] if field in ("id", "chunk", "doc") else ():
+                        self._left.setdefault(field, {})[other] = None
+                break
+        for field in ("answer", "contexts", "citations", "tokens"):
+            for name in RESULTS.get(field, (field,)):
+                if not cells.is_missing(record.get(name)):
+                    self._sources.setdefault(field, {})[name] = None
+                    break

@@ -66,7 +66,7 @@ TESTSET: dict[str, tuple[str, ...]] = {
 RESULTS: dict[str, tuple[str, ...]] = {
     "id": ID,
     "question": QUESTION,
-    "retrieved": ("retrieved", "hits", "retrieved_documents", "search_results", "source_documents"),
+    "retrieved": ("retrieved", "hits", "retrieved_documents", "search_results", "source_documents", "source_nodes"),
     "passages": ("passages",),
     "retrieved_id": (
         "retrieved_id", "retrieved_ids", "retrieved_context_ids", "doc_ids", "retrieved_doc_ids",
@@ -106,7 +106,7 @@ RESULTS: dict[str, tuple[str, ...]] = {
 HIT: dict[str, tuple[str, ...]] = {
     "id": ("id", "_id"),
     "chunk": ("chunk", "chunk_id", "chunkid", "passage_id"),
-    "doc": (*DOC, *FILE),
+    "doc": (*DOC, *FILE, "ref_doc_id"),
     "page_number": ("page_number",),
     "page": ("page",),
     "page_label": ("page_label",),
@@ -114,8 +114,8 @@ HIT: dict[str, tuple[str, ...]] = {
     "text": ("text", "content", "page_content", "passage", "body"),
     "quote": ("quote",),
     "span": ("span",),
-    "start": ("start", "start_char"),
-    "end": ("end", "end_char"),
+    "start": ("start", "start_char", "start_char_idx"),
+    "end": ("end", "end_char", "end_char_idx"),
     "tokens": ("tokens", "n_tokens", "token_count"),
     "score": ("score", "similarity", "relevance_score"),
     "grade": ("grade", "relevance", "rel"),
@@ -323,6 +323,23 @@ class FieldReader:
                 value = (metadata if inside else record)[name]
             values[field] = value
         return values
+
+    def sources(self, record: Mapping[str, Any]) -> dict[str, list[str]]:
+        """Where each field of a record was read, and after it other places that say something else, which were not.
+
+        >>> FieldReader(HIT).sources({"id": "7", "metadata": {"doc_id": "d1", "source": "a.pdf"}})
+        {'id': ['id'], 'doc': ['metadata.doc_id', 'metadata.source']}
+        """
+        metadata = _raw_metadata(record)
+        nest = next((f"{name}." for name in _nests(tuple(record)) if record[name] is metadata), "")
+        sources: dict[str, list[str]] = {}
+        for field, places in self._plan(tuple(record), tuple(metadata)):
+            values = [
+                (f"{nest if inside else ''}{name}", (metadata if inside else record)[name]) for inside, name in places
+            ]
+            filled = [(place, value) for place, value in values if not is_missing(value)]
+            sources[field] = [place for n, (place, value) in enumerate(filled) if not n or value != filled[0][1]]
+        return {field: places for field, places in sources.items() if places}
 
     def unknown(self, record: Iterable[Any]) -> tuple[str, ...]:
         """The names of a record itself that stand for no field, as aliases are spelled."""

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any, Literal
 
 from karat.core.glance import NotebookView, Table
@@ -47,6 +47,14 @@ class Matching:
     unmatchable: Mapping[str, Mapping[str, int]] = field(default_factory=dict)
     """Of each system whose hits cannot show some gold: how many relevant entries for want of which field."""
     notes: tuple[str, ...] = ()  # what else should be known of how gold was matched
+
+    def of_systems(self, systems: Sequence[str]) -> Matching:
+        """The same of some systems."""
+        shares, strangers, unmatchable = (
+            {name: counts for name, counts in table.items() if name in systems}
+            for table in (self.share, self.strangers, self.unmatchable)
+        )
+        return replace(self, share=shares, strangers=strangers, unmatchable=unmatchable)
 
     @property
     def unmatchable_line(self) -> str:

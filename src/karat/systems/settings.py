@@ -17,6 +17,7 @@ if TYPE_CHECKING:
 HYBRID = "hybrid"
 CHAT = "chat"  # reranks, named in place of the folder of a cross-encoder
 DEPTH = 100
+LENGTH = 20  # hits that are kept of every list, or the largest cut-off where that is more; DEPTH where tokens cut
 OF_FUSION = {"alpha": "weighted", "normalise": "weighted", "rrf_k": "rrf"}  # settings of one fusion alone
 OF_HYBRID = ("legs", "fusion", *OF_FUSION)
 

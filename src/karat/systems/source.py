@@ -11,7 +11,7 @@ if TYPE_CHECKING:
     from karat.core.run import Run
     from karat.core.types import TestSet
     from karat.match import Pages
-    from karat.results.evaluation import Note
+    from karat.results.evaluation import InputInfo, Note
     from karat.results.study import Configuration
     from karat.systems.retrieval import Progress, Retrieval, Retrieved
 
@@ -47,7 +47,10 @@ class RunRequest:
 
 @dataclass(frozen=True, kw_only=True)
 class SystemRun:
-    """What one system returned for all questions; `retrieved` by `retrieval` where karat searched itself."""
+    """What one system returned for all questions; `retrieved` by `retrieval` where karat searched itself.
+
+    `about` says what a system that is not karat's was recognised as, and where in its replies things were read.
+    """
 
     configuration: Configuration
     run: Run
@@ -55,6 +58,7 @@ class SystemRun:
     notes: Sequence[Note] = ()
     retrieved: Retrieved | None = None
     retrieval: Retrieval | None = None
+    about: InputInfo | None = None
 
 
 class RunSource(Protocol):
@@ -75,24 +79,27 @@ class ResultsFile:
 
     path: Path
 
-    def read(self, configuration: Configuration, columns: Mapping[str, str] | None) -> list[tuple[Configuration, Run]]:
-        """The systems of the file, each under a name of its own."""
+    def read(
+        self, configuration: Configuration, columns: Mapping[str, str] | None
+    ) -> tuple[list[tuple[Configuration, Run]], InputInfo]:
+        """The systems of the file, each under a name of its own, and what the file was read as."""
         from karat.files import read_results
 
-        runs, _ = read_results(self.path, columns=columns)
+        runs, info = read_results(self.path, columns=columns)
         named = []
         for run in runs:
             name = configuration.name if len(runs) == 1 else f"{configuration.name} {run.name}"
             settings = {**configuration.settings, **run.settings}
             named.append((replace(configuration, name=name, settings=settings), replace(run, name=name)))
-        return named
+        return named, info
 
     def runs(self, configuration: Configuration, request: RunRequest) -> Iterator[SystemRun]:
-        named = self.read(configuration, request.columns)
+        named, info = self.read(configuration, request.columns)
         aligned, notes = request.align([run for _, run in named])
         for number, ((shown, _), run) in enumerate(zip(named, aligned, strict=True)):
             seconds = seconds_before_answering(run, request.testset.ids)
-            yield SystemRun(configuration=shown, run=run, seconds=seconds, notes=() if number else notes)
+            first = {} if number else {"notes": notes, "about": info}
+            yield SystemRun(configuration=shown, run=run, seconds=seconds, **first)
 
     def reads(self) -> Iterator[Path]:
         yield self.path

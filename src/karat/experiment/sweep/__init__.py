@@ -189,6 +189,8 @@ def _check_rewriting(grid: Grid) -> None:
 
 
 def _check_questions(testset: TestSet) -> None:
+    from karat.experiment.inputs import refuse_textless
+
     if not len(testset):
         raise UsageError(f"{testset.name} holds no questions, so there is nothing to sweep on.")
     if not any((testset.qrels or {}).values()):
@@ -196,12 +198,7 @@ def _check_questions(testset: TestSet) -> None:
     if len(set(testset.ids)) < len(testset):
         twice = next(i for i in testset.ids if testset.ids.count(i) > 1)
         raise UsageError(f"{testset.name} holds question {twice!r} twice. Give every question an id of its own.")
-    silent = [q.id for q in testset if not q.text.strip()]
-    if silent:
-        raise UsageError(
-            f"{testset.name}: question {silent[0]!r} has no text ({len(silent):,} such questions), so nothing can be "
-            "searched for. A sweep needs the questions, not only their judgements."
-        )
+    refuse_textless(testset, testset.name)
 
 
 def _sources(

@@ -19,7 +19,7 @@ from typing import TYPE_CHECKING, Any
 
 from karat.answer import within
 from karat.core.errors import UsageError
-from karat.core.loading import file_of
+from karat.core.loading import file_of, load_named
 from karat.core.text.wellformed import well_formed_values
 from karat.core.text.words import excerpt
 from karat.core.types import Answer
@@ -126,8 +126,11 @@ class _AnsweringFunction:
     """A function that answers."""
 
     def __init__(self, settings: CallSettings) -> None:
-        self.jobs, self._function = settings.jobs, Function(settings)
-        self._whole = _wants_contexts(self._function.function, settings.target)
+        function = load_named(settings.target, "function", settings.folder)
+        if inspect.isclass(function):
+            raise UsageError(f"{settings.target!r} is a class. Name a function, or an object that can be called.")
+        self.jobs, self._function = settings.jobs, Function(function, settings.timeout_seconds)
+        self._whole = _wants_contexts(function, settings.target)
         file = file_of(settings.target, settings.folder)
         held = hashlib.sha256(file.read_bytes()).hexdigest() if file is not None and file.is_file() else None
         self.essence: list[Any] = [CALL, settings.target, held]
@@ -138,7 +141,7 @@ class _AnsweringFunction:
 
     def ask(self, asked: AnswerRequest, contexts: _Contexts) -> CallOutcome:
         passed = list(contexts) if self._whole else [context.text for context in contexts]
-        return self._function.call((asked.question, passed), {}, lambda returned: read_answer(returned, contexts))
+        return self._function.call((asked.question, passed), lambda returned: read_answer(returned, contexts))
 
     def close(self) -> None:
         self._function.close()

@@ -10,6 +10,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, Protocol
 
 from karat.core.errors import UsageError
+from karat.core.text.normalise import normalise
 from karat.systems.outside._jobs import in_jobs
 from karat.systems.outside._reply import SystemReply
 from karat.systems.source import RunRequest, SystemRun, retrieval_seconds
@@ -20,13 +21,26 @@ if TYPE_CHECKING:
     from karat.results.study import Configuration
 
 
+_SUSPICIOUS = 5  # questions with the same hits that are more than chance
+
+
 class Outside(Protocol):
-    """A system that can be asked. `remarks` are what should be known of all its replies together."""
+    """A system that can be asked.
+
+    `kind` is what it was recognised as. `remarks` are what should be known of all its replies together, `places` where
+    in them hits and answers were read.
+    """
 
     name: str
 
     @property
+    def kind(self) -> str: ...
+
+    @property
     def remarks(self) -> tuple[str, ...]: ...
+
+    @property
+    def places(self) -> tuple[str, ...]: ...
 
     def ask(self, question: Question, k: int) -> SystemReply: ...
 
@@ -48,29 +62,49 @@ class AskedSettings:
 
     def runs(self, configuration: Configuration, request: RunRequest) -> Iterator[SystemRun]:
         """What it replies to every question, each asked once: rows that are known from before are taken as they are."""
-        from karat.results.evaluation import Note
+        from karat.files import described
+        from karat.results.evaluation import InputInfo, Note
 
         name, testset = configuration.name, request.testset
         rows = dict(request.rows.known(name))
         missing = [question for question in testset if question.id not in rows]
-        remarks: tuple[str, ...] = ()
+        remarks, places, kind = tuple[str, ...](), tuple[str, ...](), ""
+        ids = {normalise(question.text, "words"): question.id for question in testset}
 
         def keep(question: Question, reply: SystemReply) -> None:
-            rows[question.id] = reply.record(question)
+            rows[question.id] = _of_question(reply, question, ids).record(question)
             request.rows.keep(name, rows[question.id])
             request.progress(f"asking {name}", len(missing) - len(testset) + len(rows), len(missing))
 
         if missing:
             with opened(self, name) as system:
                 ask_all(system, missing, request.asked_k, self.jobs, keep, max_failures=request.max_failures)
-                remarks = system.remarks
+                remarks, places, kind = system.remarks, system.places, system.kind
         ordered = [rows[qid] for qid in testset.ids]
+        run = run_of_records(name, ordered)
         yield SystemRun(
             configuration=configuration,
-            run=run_of_records(name, ordered),
+            run=run,
             seconds=[retrieval_seconds(row.get("seconds", {})) for row in ordered],
-            notes=[Note("warning", f"{name}: {remark}") for remark in remarks],
+            notes=[Note("warning", f"{name}: {remark}") for remark in (*remarks, *_same_hits(ordered))],
+            about=InputInfo(name, kind, described([run]).removeprefix(f"{name}: "), places) if kind else None,
         )
+
+
+def _of_question(reply: SystemReply, question: Question, ids: Mapping[str, str]) -> SystemReply:
+    """The reply, or a failure where it repeats another question of the test set; `ids` are by the words of each."""
+    echo = None if reply.echo is None else normalise(reply.echo, "words")
+    if echo is None or echo not in ids or echo == normalise(question.text, "words"):
+        return reply
+    return SystemReply(seconds=reply.seconds, error=f"replied to another question, {ids[echo]!r}.")
+
+
+def _same_hits(rows: Sequence[Mapping[str, Any]]) -> list[str]:
+    """A sentence where every question got the same hits: the system does not listen."""
+    lists = [row["retrieved"] for row in rows if row.get("retrieved")]
+    if len(lists) < _SUSPICIOUS or any(hits != lists[0] for hits in lists):
+        return []
+    return [f"all {len(lists)} questions got the same hits. Check that it is given the question."]
 
 
 @contextmanager

@@ -1,7 +1,7 @@
-"""A function of the user's as a system: `module:function`.
+"""A function or an object of the user's as a system: `module:name` in karat.yaml, the thing itself in Python.
 
-It is called with the question's text and, where it takes that, with `k`. A first parameter annotated `Question` gets
-`karat.core.types.Question` with id and text alone: gold and answers are never shown to a system.
+A function is called with the question's text and, where it takes that, with `k`. A first parameter annotated `Question`
+gets `karat.core.types.Question` with id and text alone: gold and answers are never shown to a system.
 """
 
 from __future__ import annotations
@@ -11,16 +11,17 @@ import inspect
 import threading
 import time
 from collections.abc import Awaitable, Callable, Iterator, Mapping, Sequence
+from contextlib import nullcontext
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
-from karat.core.errors import UsageError
 from karat.core.loading import file_of, load_named
 from karat.core.text.words import excerpt
 from karat.core.types import Question
 from karat.files import ReplyReader
 from karat.systems.outside._asked import AskedSettings
+from karat.systems.outside._callee import Callee, callee_of
 from karat.systems.outside._reply import LONGEST, BadReply, SystemReply, read_returned
 
 MOST_HANGING = 32  # calls left behind after which no more are made
@@ -28,7 +29,7 @@ MOST_HANGING = 32  # calls left behind after which no more are made
 
 @dataclass(frozen=True)
 class CallSettings(AskedSettings):
-    """Which function, where its file may stand, and how long it may take for a question."""
+    """Which function or object, where its file may stand, and how long it may take for a question."""
 
     target: str
     folder: Path | None = None
@@ -36,11 +37,51 @@ class CallSettings(AskedSettings):
     jobs: int = 1
 
     def open(self, name: str | None = None) -> CallSystem:
-        return CallSystem(self, name)
+        target = load_named(self.target, "function", self.folder, uncallable=True)
+        callee = callee_of(target, self.target)
+        return CallSystem(callee, name or self.target, self.timeout_seconds)
 
     def reads(self) -> Iterator[Path]:
         file = file_of(self.target, self.folder)
         return iter(() if file is None else (file,))
+
+
+@dataclass(frozen=True, kw_only=True)
+class ObjectSettings(AskedSettings):
+    """An object of the user's, as `karat.system` takes it: what it is, and how what it returns is read.
+
+    `hits` and `answer` are functions of what it returns: one gives the list of hits, the other the text of the answer.
+    """
+
+    target: Any
+    name: str | None = None
+    hits: Callable[[Any], Any] | None = None
+    answer: Callable[[Any], Any] | None = None
+    columns: Mapping[str, str] | None = None
+    timeout_seconds: float = 60.0
+    jobs: int = 1
+
+    def open(self, name: str | None = None) -> CallSystem:
+        label = name or self.label
+        callee = callee_of(self.target, label)
+        return CallSystem(callee, label, self.timeout_seconds, self._picked, self.columns)
+
+    @property
+    def label(self) -> str:
+        """What the system is called where nobody says."""
+        own = getattr(self.target, "__name__", None)
+        return self.name or (own if isinstance(own, str) and own.isidentifier() else type(self.target).__name__)
+
+    def _picked(self, returned: Any) -> Any:
+        """What was returned, less what is left to `hits` and `answer`."""
+        if self.hits is None and self.answer is None:
+            return returned
+        picked: dict[str, Any] = {}
+        if self.hits is not None:
+            picked["retrieved"] = self.hits(returned)
+        if self.answer is not None:
+            picked["answer"] = self.answer(returned)
+        return picked
 
 
 @dataclass(frozen=True)
@@ -104,13 +145,10 @@ class Threads:
 
 
 class Function:
-    """A function of the user's, loaded, and called within a limit of time. Loading it runs its module."""
+    """What is called within a limit of time, and awaited where it is async."""
 
-    def __init__(self, settings: CallSettings) -> None:
-        self.settings = settings
-        self.function = load_named(settings.target, "function", settings.folder)
-        if inspect.isclass(self.function):
-            raise UsageError(f"{settings.target!r} is a class. Name a function, or an object that can be called.")
+    def __init__(self, function: Callable[..., Any], timeout_seconds: float) -> None:
+        self.function, self._limit = function, timeout_seconds
         self._threads = Threads()
         self._loop: asyncio.AbstractEventLoop | None = None
         self._lock = threading.Lock()
@@ -121,15 +159,15 @@ class Function:
         hanging = self._threads.hanging
         return (f"{hanging} calls did not end and hang until karat ends.",) if hanging else ()
 
-    def call(self, positional: Sequence[Any], keywords: Mapping[str, Any], read: Callable[[Any], Any]) -> CallOutcome:
+    def call(self, positional: Sequence[Any], read: Callable[[Any], Any]) -> CallOutcome:
         """What `read` makes of what the function returns; whatever goes wrong is an error."""
         if self._threads.hanging >= MOST_HANGING:
             return CallOutcome(error=f"not asked: {MOST_HANGING} earlier calls still hang.", asked=False)
-        limit = self.settings.timeout_seconds
+        limit = self._limit
         begun = time.perf_counter()
 
         def called() -> Any:
-            returned = self.function(*positional, **keywords)
+            returned = self.function(*positional)
             if inspect.isawaitable(returned):
                 returned = self._awaited(returned, begun + limit)
             return read(returned)
@@ -184,58 +222,43 @@ def _failed(error: BaseException, begun: float) -> CallOutcome:
 
 
 class CallSystem:
-    """A function that retrieves."""
+    """A function or an object that retrieves, answers or both."""
 
-    def __init__(self, settings: CallSettings, name: str | None = None) -> None:
-        self.settings, self.name = settings, name or settings.target
-        self._function = Function(settings)
-        self._arguments = _arguments(self._function.function, settings.target)
-        self._reader = ReplyReader()
+    def __init__(
+        self,
+        callee: Callee,
+        name: str,
+        timeout_seconds: float,
+        picked: Callable[[Any], Any] = lambda returned: returned,
+        columns: Mapping[str, str] | None = None,
+    ) -> None:
+        self.name, self._callee, self._picked = name, callee, picked
+        self._function, self._reader = Function(callee.call, timeout_seconds), ReplyReader(columns)
+        self._turn = threading.Lock() if callee.alone else nullcontext()
+
+    @property
+    def kind(self) -> str:
+        return self._callee.kind
 
     @property
     def remarks(self) -> tuple[str, ...]:
         """What should be known of all replies together."""
         return (*self._function.remarks, *self._reader.notes())
 
+    @property
+    def places(self) -> tuple[str, ...]:
+        return tuple(self._reader.places())
+
     def ask(self, question: Question, k: int) -> SystemReply:
-        """What the function returns for a question; whatever goes wrong is the error of the reply."""
-        positional, keywords = self._arguments(Question(question.id, question.text), k)
-        return self._function.call(
-            positional, keywords, lambda returned: read_returned(returned, question, k, self._reader)
-        ).reply()
+        """What it returns for a question; whatever goes wrong is the error of the reply."""
+        with self._turn:
+            return self._function.call(
+                (Question(question.id, question.text), k), lambda returned: self._read(returned, question, k)
+            ).reply()
+
+    def _read(self, returned: Any, question: Question, k: int) -> SystemReply:
+        return read_returned(self._picked(returned), question, k, self._reader, answers=self._callee.answers)
 
     def close(self) -> None:
         """Let go of what was opened for asking."""
         self._function.close()
-
-
-Arguments = Callable[[Question, int], tuple[tuple[Any, ...], dict[str, Any]]]
-
-
-def _arguments(function: Any, target: str) -> Arguments:
-    """How to call a function: by what it takes."""
-    try:
-        parameters = list(inspect.signature(function).parameters.values())
-    except (TypeError, ValueError):
-        return lambda question, k: ((question.text, k), {})
-    by_place = [p for p in parameters if p.kind in (p.POSITIONAL_ONLY, p.POSITIONAL_OR_KEYWORD)]
-    rest = any(p.kind is p.VAR_POSITIONAL for p in parameters)
-    named = any(p.name == "k" and p.kind is not p.POSITIONAL_ONLY for p in parameters)
-    if (not by_place and not rest) or (by_place and by_place[0].name == "k"):
-        raise UsageError(f"{target!r} takes no question. Its first parameter is the question's text, then k.")
-    second = not named and (by_place[1].default is inspect.Parameter.empty if len(by_place) > 1 else rest)
-    given = {p.name for p in by_place[: 1 + second]} | ({"k"} if named else set())
-    more = [
-        p.name
-        for p in parameters
-        if p.default is p.empty and p.name not in given and p.kind not in (p.VAR_POSITIONAL, p.VAR_KEYWORD)
-    ]
-    if more:
-        raise UsageError(f"{target!r} needs more than a question and k: {', '.join(more)}. Give them defaults.")
-    whole = bool(by_place) and by_place[0].annotation in (Question, "Question", "karat.core.types.Question")
-
-    def arguments(question: Question, k: int) -> tuple[tuple[Any, ...], dict[str, Any]]:
-        first = question if whole else question.text
-        return ((first, k) if second else (first,)), ({"k": k} if named else {})
-
-    return arguments

@@ -11,13 +11,15 @@ from karat.files import ReplyReader
 from karat.systems.environment import Environment
 from karat.systems.outside._endpoint import Endpoint, Filling, HttpSettings
 from karat.systems.outside._json_path import JsonPath
-from karat.systems.outside._reply import BadReply, Hit, SystemReply, reply_of
+from karat.systems.outside._reply import BadReply, Hit, SystemReply, read_returned, reply_of
 
 _FIELDS = {"ids": "id", "docs": "doc", "pages": "page", "urls": "url", "texts": "text", "scores": "score"}
 
 
 class HttpSystem:
     """An endpoint that retrieves, ready to be asked by several threads at once."""
+
+    kind = "HTTP endpoint"
 
     def __init__(self, settings: HttpSettings, name: str | None = None, environment: Environment | None = None) -> None:
         self._paths = {what: JsonPath.parse(text) for what, text in settings.paths.items()}
@@ -38,12 +40,19 @@ class HttpSystem:
             return (f"{paths} found nothing in any of {replies} replies. Check paths and endpoint.",)
         return (*self._endpoint.remarks, *self._reader.notes())
 
+    @property
+    def places(self) -> tuple[str, ...]:
+        """Where in the replies things were read, unless paths say it."""
+        return () if self._paths else tuple(self._reader.places())
+
     def ask(self, question: Question, k: int) -> SystemReply:
         """What the endpoint replies to a question; whatever goes wrong is the error of the reply."""
         filling = Filling({"question": question.text, "id": question.id, "k": str(k)}, {"k": k})
         return self._endpoint.ask(filling, lambda value: self._read(value, question, k)).reply()
 
     def _read(self, value: Any, question: Question, k: int) -> SystemReply:
+        if not self._paths:
+            return read_returned(value, question, k, self._reader)
         hits = self._hits(value, k)
         record: dict[str, Any] = {} if hits is None else {"retrieved": hits}
         if "answer" in self._paths:

@@ -6,20 +6,25 @@ from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from itertools import islice
 from numbers import Integral, Real
+from pathlib import PurePath
 from typing import TYPE_CHECKING, Any
+from uuid import UUID
 
 from karat.core.errors import InputError
 from karat.core.text.wellformed import well_formed
 from karat.core.text.words import excerpt
 from karat.core.types import Answer, Question
+from karat.io.fields import QUESTION, field_name
+from karat.io.shapes import hit_of, record_of
 
 if TYPE_CHECKING:
     from karat.files import ReplyReader
 
 Hit = dict[str, Any]
 ACCEPTED = (
-    "Return a list of ids, of (id, score) pairs or of dicts with id, score, text, doc, page, url; or a dict with what "
-    'a row of results may hold: "retrieved" (such a list), "answer", "contexts", "confidence", "tokens" ...'
+    "Return a list of ids, of (id, score) pairs, of dicts with id, score, text, doc, page, url, or of a framework's "
+    'documents; or a dict with what a row of results may hold: "retrieved" (such a list), "answer", "contexts", '
+    '"tokens" ... Otherwise say what is what: karat.system(obj, hits=..., answer=...).'
 )
 LONGEST = 500  # characters of an error
 
@@ -29,6 +34,7 @@ class SystemReply:
     """The hits of one question, best first, and the answer; or the error.
 
     `hits` None: the system returned no list, as one that only answers. `asked` False: the question was never put.
+    `echo` is the question as the reply repeats it.
     """
 
     hits: tuple[Hit, ...] | None = None
@@ -36,6 +42,7 @@ class SystemReply:
     seconds: float | None = None
     error: str | None = None
     asked: bool = True
+    echo: str | None = None
 
     def record(self, question: Question) -> dict[str, Any]:
         """As one row of canonical results, which `run_of` and `karat score` read."""
@@ -71,14 +78,23 @@ def reply_of(record: Mapping[str, Any], question: Question, k: int, reader: Repl
         row = reader.read(record, question.id)
     except InputError as error:
         raise BadReply(excerpt(str(error), LONGEST)) from None
-    return SystemReply(
-        hits=None if row.hits is None else tuple(row.hits.rows()[:k]), answer=row.answer, error=row.error
-    )
+    hits = None if row.hits is None else tuple(row.hits.rows()[:k])
+    repeated = next((text for name, text in record.items() if field_name(str(name)) in QUESTION), None)
+    echo = repeated if isinstance(repeated, str) else None
+    return SystemReply(hits=hits, answer=row.answer, error=row.error, echo=echo)
 
 
-def read_returned(value: Any, question: Question, k: int, reader: ReplyReader) -> SystemReply:
-    """What a function returned for a question: a list of hits, or a record of results."""
-    if not isinstance(value, Mapping):
+def read_returned(value: Any, question: Question, k: int, reader: ReplyReader, *, answers: bool = False) -> SystemReply:
+    """What was returned for a question: a list of hits, a record of results, or a reply in a framework's own shape.
+
+    A text alone is an answer where the system is one that `answers`.
+    """
+    if isinstance(value, str) and answers:
+        value = {"answer": value}
+    reply = None if isinstance(value, list | tuple) else record_of(value)
+    if reply is not None:
+        value = {**value, **reply} if isinstance(value, Mapping) else reply
+    elif not isinstance(value, Mapping):
         if not isinstance(value, Iterable) or isinstance(value, str | bytes | bytearray | set | frozenset):
             raise BadReply(f"returned {shown(value)}. {ACCEPTED}")
         value = {"retrieved": islice(iter(value), k)}
@@ -93,9 +109,10 @@ def _plain(value: Any, k: int) -> Any:
         return {_plain(name, k): _plain(part, k) for name, part in value.items()}
     if isinstance(value, set | frozenset):
         raise BadReply(f"returned {shown(value)}, which has no order. {ACCEPTED}")
-    if hasattr(value, "page_content"):  # a Document of LangChain
-        named = {name: getattr(value, name, None) for name in ("id", "page_content", "metadata")}
-        return _plain(named, k)
+    if isinstance(value, UUID | PurePath):
+        return str(value)
+    if (part := hit_of(value) or record_of(value)) is not None:
+        return _plain(part, k)
     if isinstance(value, Iterator):
         value = list(islice(value, k))
     elif hasattr(value, "tolist"):

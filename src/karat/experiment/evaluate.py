@@ -1,0 +1,294 @@
+"""Evaluate: any system as it is, asked every question of a test set and scored. From systems to a Report."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+from urllib.parse import urlsplit
+
+from karat.core.errors import UsageError
+from karat.core.progress import shown_in_notebook
+from karat.core.run import Run
+from karat.experiment.models import ChatOptions, ChatValue
+from karat.experiment.settings import Choices, MatchSettings, settings_of, takes_settings, texts_of
+from karat.io.frames import is_frame
+from karat.results.study import Configuration
+from karat.systems.defaults import system_for
+from karat.systems.index import Index
+from karat.systems.index_folder import is_index
+from karat.systems.outside import AskedSettings, HttpSettings, ObjectSettings
+from karat.systems.settings import DEPTH, LENGTH
+from karat.systems.source import ResultsFile, RunRequest, RunSource, SystemRun
+from karat.systems.system import System
+
+if TYPE_CHECKING:
+    from karat.experiment.report import Report
+    from karat.measures.dialects import Missing
+    from karat.models import EmbedderSettings
+
+_BODY = {"question": "{question}", "k": "{k}"}
+
+
+@dataclass(frozen=True, kw_only=True)
+class AskSettings:
+    """How systems are asked: seconds for a question, questions at once, failures after which one is left alone."""
+
+    timeout_seconds: float = 60.0
+    jobs: int | None = None  # 4 for a URL, 1 for anything else
+    max_failures: int | None = None
+
+    def __post_init__(self) -> None:
+        if not self.timeout_seconds > 0:
+            raise UsageError(f"timeout_seconds={self.timeout_seconds}: it is more than 0.")
+        for name in ("jobs", "max_failures"):
+            value = getattr(self, name)
+            if value is not None and (type(value) is not int or value < 1):
+                raise UsageError(f"{name}={value!r}: it is a whole number of 1 or more.")
+
+
+def system(
+    target: Any,
+    *,
+    hits: Callable[[Any], Any] | None = None,
+    answer: Callable[[Any], Any] | None = None,
+    columns: Mapping[str, str] | None = None,
+    name: str | None = None,
+    timeout_seconds: float = 60.0,
+    jobs: int = 1,
+) -> ObjectSettings:
+    """A system for `karat.evaluate`, where its shape alone does not tell how to read it.
+
+    `target` is a function or an object that is asked; `hits` and `answer` are functions of what it returns: the list
+    of hits (ids, pairs, dicts, documents), and the text of the answer. `columns` maps names in its hits to karat's
+    fields: `{"ref_doc_id": "doc"}`. `jobs` questions are asked at once, in threads.
+    """
+    return ObjectSettings(
+        target=target, name=name, hits=hits, answer=answer, columns=columns, timeout_seconds=timeout_seconds, jobs=jobs
+    )
+
+
+@shown_in_notebook("progress")
+@takes_settings(matching=MatchSettings, chat=ChatOptions, asking=AskSettings)
+def evaluate(
+    testset: Any,
+    systems: Any,
+    *,
+    k: int = 5,
+    measures: str | Iterable[str] | None = None,
+    by: str | Iterable[str] | None = None,
+    dialect: str = "karat",
+    matching: str | Mapping[str, Any] | MatchSettings | None = None,
+    missing: Missing | None = None,
+    index: str | os.PathLike[str] | Index | None = None,
+    columns: Mapping[str, str] | None = None,
+    repeat: int = 1,
+    asking: Mapping[str, Any] | AskSettings | None = None,
+    chat: ChatValue = None,
+    embedder: str | EmbedderSettings | None = None,
+    cross_encoder: str | os.PathLike[str] | None = None,
+    progress: Callable[[str], None] | None = None,
+) -> Report:
+    """Ask systems every question of a test set and score what they return.
+
+    `systems` is one system, or several as `{name: system}`. A system is a function (async too), an object with
+    `retrieve`, `invoke`, `query` or `run`, a retriever, runnable, query engine, chat engine, pipeline or module of
+    LangChain, LlamaIndex, Haystack or DSPy, a URL, an index of karat's, or results: a path, dict, frame or list of
+    records. What each was taken for, and where in its replies ids, pages, scores and answers were read, stands in the
+    report; `karat.system` says it where the shape does not tell. A question that fails is a failed row.
+
+    `repeat` asks systems that may vary several times: a question's value is the mean of its repeats, n counts
+    questions, and the spread is reported. `asking` holds more of `AskSettings`: `{"timeout_seconds": 20, "jobs": 4}`.
+    Everything else is as in `karat.score`.
+    """
+    from karat.experiment.inputs import Resolutions, aligned_runs, mapped, opened_index, refuse_textless
+    from karat.experiment.models import ModelSettings, close, models_of, spent_notes
+    from karat.experiment.report import Report
+    from karat.experiment.score import evaluation_of
+    from karat.files import as_testset
+
+    if type(repeat) is not int or repeat < 1:
+        raise UsageError(f"repeat={repeat!r}: it is a whole number of 1 or more.")
+    choices = Choices(
+        measures=texts_of(measures), k=k, by=texts_of(by), dialect=dialect,
+        matching=settings_of(MatchSettings, matching), missing=missing, columns=dict(columns or {}),
+    )  # fmt: skip
+    settings = ModelSettings.of(chat, embedder=embedder, cross_encoder=cross_encoder)
+    options = settings_of(AskSettings, asking)
+    step = progress or (lambda sentence: None)
+    step("reading the test set")
+    questions, testset_info = as_testset(testset, columns=choices.columns)
+    sources = _named_sources(systems, choices, options)
+    if any(not isinstance(source, ResultsFile | _GivenRuns) for _, source in sources):
+        refuse_textless(questions, testset_info.place)
+    depth = _depth(choices, k)
+    request = RunRequest(
+        testset=questions,
+        length=depth,
+        asked_k=depth,
+        pages=choices.matching.pages,
+        columns=choices.columns,
+        align=lambda runs: (list(runs), []),  # all are aligned together
+        rows=_NoMemory(),
+        max_failures=options.max_failures,
+        progress=lambda what, done, total: step(f"{what}: {done:,} of {total:,}" if total > 1 else what),
+    )
+    systems_asked = [one for name, source in sources for one in _asked(name, source, request, repeat)]
+    returned = [one for asked in systems_asked for one in asked.repeats]
+    runs, notes = aligned_runs(questions, [one.run for one in returned], dialect)
+    _refuse_bare(runs, returned)
+    opened = opened_index(index) if index is not None else None
+    indexes = [*([opened] if opened is not None else []), *(a.index for a in systems_asked if a.index is not None)]
+    resolutions = Resolutions(questions, indexes, choices)
+    infos = [testset_info, *(one.about for one in returned if one.about is not None)]
+    models = models_of(settings, index=next(iter(indexes), None))
+    try:
+        evaluation = evaluation_of(
+            questions, runs, choices,
+            progress=step,
+            inputs=mapped(infos, choices.columns),
+            notes=[*(note for one in returned for note in one.notes), *notes],
+            resolution=[
+                resolutions.of(run, index)
+                for run, index in zip(runs, (a.index for a in systems_asked for _ in a.repeats), strict=True)
+            ],
+            models=models,
+            settings=settings,
+            repeats=[len(asked.repeats) for asked in systems_asked],
+        )  # fmt: skip
+        evaluation = replace(evaluation, notes=(*evaluation.notes, *spent_notes(models)))
+    finally:
+        close(models)
+    return Report(evaluation, [run for run in runs if run.name in evaluation.scores.systems], choices)
+
+
+@dataclass(frozen=True)
+class _Asked:
+    """What one system returned, once or several times over, and the index that it searched where that is karat's."""
+
+    repeats: Sequence[SystemRun]
+    index: Index | None = None
+
+
+class _NoMemory:
+    """No reply is known from before, and none is kept."""
+
+    def known(self, system: str) -> Mapping[str, Mapping[str, Any]]:
+        return {}
+
+    def keep(self, system: str, row: Mapping[str, Any]) -> None:
+        pass
+
+
+@dataclass(frozen=True)
+class _GivenRuns:
+    """Results that stand in no file: a dict, a frame, records, runs."""
+
+    results: Any
+
+    def runs(self, configuration: Configuration, request: RunRequest) -> Iterator[SystemRun]:
+        from karat.files import as_runs
+
+        name = configuration.name or None
+        runs, infos = as_runs(self.results, name, columns=request.columns)
+        aligned, notes = request.align(runs)
+        for number, run in enumerate(aligned):
+            about = infos[number] if number < len(infos) else None
+            named = Configuration(run.name, dict(run.settings))
+            yield SystemRun(configuration=named, run=run, notes=() if number else notes, about=about)
+
+    def reads(self) -> Iterator[Path]:
+        return iter(())
+
+
+def _asked(name: str, source: RunSource, request: RunRequest, repeat: int) -> Iterator[_Asked]:
+    """What a source returns, `repeat` times where it is asked anew each time; results are read once."""
+    index = source.index if isinstance(source, System) else None
+    if not isinstance(source, AskedSettings):
+        yield from (_Asked([one], index) for one in source.runs(Configuration(name), request))
+        return
+    repeats = []
+    for number in range(1, repeat + 1):
+        label = name if number == 1 else f"{name} #{number}"
+        (one,) = source.runs(Configuration(label), request)
+        repeats.append(one if number == 1 else replace(one, about=None))
+    yield _Asked(repeats)
+
+
+def _refuse_bare(runs: Sequence[Run], returned: Sequence[SystemRun]) -> None:
+    """Refuse a system without answers whose hits are texts, where the gold holds no quotes: nothing can be compared."""
+    for run, one in zip(runs, returned, strict=True):
+        if one.run.has_only_texts and not run.has_rankings and not run.has_answers:
+            raise UsageError(
+                f"{run.name}: its hits are texts without ids, and the gold names no quotes to find in them. Say what "
+                f"they are: karat.system(..., hits=lambda reply: [...]) returns their ids."
+            )
+
+
+def _depth(choices: Choices, k: int) -> int:
+    """How many hits a system is asked for: k, or what a measure that is named needs beyond it."""
+    from karat.core.language import parse_all
+
+    measures = parse_all(choices.measures, k=k, load_code=True) if choices.measures else ()
+    if any(m.tokens is not None for m in measures):
+        return DEPTH
+    uncut = any(m.spec.stage == "retrieval" and m.k is None for m in measures)
+    return max(k, LENGTH if uncut else 0, *(m.k or 0 for m in measures))
+
+
+def _named_sources(systems: Any, choices: Choices, asking: AskSettings) -> list[tuple[str, RunSource]]:
+    """Every system under its name."""
+    if isinstance(systems, Mapping) and any(_is_system(value) for value in systems.values()):
+        return [(str(name), _source(value, choices, asking)) for name, value in systems.items()]
+    if isinstance(systems, list | tuple) and any(_is_system(value) for value in systems):
+        return [(_label(value), _source(value, choices, asking)) for value in systems]
+    return [(_label(systems), _source(systems, choices, asking))]
+
+
+def _is_system(value: Any) -> bool:
+    """Whether a value is a system rather than what a system returned."""
+    if isinstance(value, str | os.PathLike):
+        return _is_address(value) or os.path.exists(value)
+    return not (isinstance(value, Mapping | list | tuple | set | int | float | None) or is_frame(value))
+
+
+def _is_address(value: Any) -> bool:
+    return isinstance(value, str) and value.startswith(("http://", "https://"))
+
+
+def _label(value: Any) -> str:
+    """What a system is called where nobody names it; nothing for results, which name themselves."""
+    if isinstance(value, ObjectSettings):
+        return value.label
+    if _is_address(value):
+        return urlsplit(value).hostname or "http"
+    if isinstance(value, str | os.PathLike):
+        return Path(value).name.split(".")[0] or str(value)
+    if isinstance(value, Index):
+        return system_for(value).settings.name
+    return ObjectSettings(target=value).label if _is_system(value) and not isinstance(value, Run) else ""
+
+
+def _source(value: Any, choices: Choices, asking: AskSettings) -> RunSource:
+    """What answers for a system."""
+    if isinstance(value, ObjectSettings):
+        return value if value.columns is not None else replace(value, columns=choices.columns)
+    if isinstance(value, System | AskedSettings):
+        return value
+    if isinstance(value, Index):
+        return system_for(value)
+    if _is_address(value):
+        is_template = "{question}" in value
+        return HttpSettings(
+            value, method="GET" if is_template else "POST", body=None if is_template else _BODY,
+            timeout_seconds=asking.timeout_seconds, jobs=asking.jobs or HttpSettings.jobs,
+        )  # fmt: skip
+    if isinstance(value, str | os.PathLike):
+        return system_for(Index.open(value)) if is_index(value) else ResultsFile(Path(value))
+    if not _is_system(value) or isinstance(value, Run):
+        return _GivenRuns(value)
+    return ObjectSettings(
+        target=value, columns=choices.columns, timeout_seconds=asking.timeout_seconds, jobs=asking.jobs or 1
+    )

@@ -1,0 +1,270 @@
+"""Shapes: in what form frameworks and stores return hits and answers, ONE table. What names mean stands in `fields`.
+
+A value is an object of a framework or its JSON dump. Both are told by the names they have, so that no framework is
+imported, and of both only the parts named here are read: never vectors.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, fields, is_dataclass
+from functools import lru_cache
+from typing import Any
+
+from karat.io.fields import HIT, MOST_SHAPES, RESULTS
+
+Path = tuple[str, ...]
+
+
+@dataclass(frozen=True, kw_only=True, eq=False)
+class Shape:
+    """One form: the names by which it is told, and where its parts lie.
+
+    `parts` leads from a name that `fields` knows to places inside the value, `node.metadata`; the first that is filled
+    counts. What is called `metadata.name` joins the metadata. With `rest` all that is not named is metadata.
+    """
+
+    name: str
+    has: tuple[str, ...]
+    parts: Mapping[str, tuple[str, ...]]
+    rest: bool = False
+
+    def read(self, value: Any) -> dict[str, Any]:
+        """The parts of a value."""
+        parts = {name: part for name, places in self.parts.items() if (part := _first(value, places)) is not None}
+        for name in [name for name in parts if "." in name]:
+            metadata, _, inner = name.partition(".")
+            parts[metadata] = {**(parts.get(metadata) or {}), inner: parts.pop(name)}
+        if not isinstance(value, Mapping):
+            return parts
+        if self.rest:
+            parts["metadata"] = {name: part for name, part in value.items() if name not in self.has}
+        known = _known()
+        return {name: part for name, part in value.items() if str(name).lower() in known} | parts
+
+
+HITS = (
+    Shape(
+        name="LangChain document",
+        has=("page_content",),
+        parts={"id": ("id",), "page_content": ("page_content",), "metadata": ("metadata",), "score": ("score",)},
+    ),
+    Shape(
+        name="LlamaIndex node",
+        has=("node", "score"),
+        parts={
+            "id": ("node.node_id", "node.id_"),
+            "text": ("node.text",),
+            "metadata": ("node.metadata",),
+            "metadata.ref_doc_id": ("node.ref_doc_id", "node.relationships.1.node_id"),
+            "start_char_idx": ("node.start_char_idx",),
+            "end_char_idx": ("node.end_char_idx",),
+            "score": ("score",),
+        },
+    ),
+    Shape(
+        name="LlamaIndex node",
+        has=("id_", "relationships"),
+        parts={
+            "id": ("id_",),
+            "text": ("text",),
+            "metadata": ("metadata",),
+            "metadata.ref_doc_id": ("ref_doc_id", "relationships.1.node_id"),
+            "start_char_idx": ("start_char_idx",),
+            "end_char_idx": ("end_char_idx",),
+        },
+    ),
+    Shape(
+        name="Haystack document",
+        has=("content", "meta"),
+        parts={"id": ("id",), "content": ("content",), "meta": ("meta",), "score": ("score",)},
+    ),
+    Shape(
+        name="Qdrant point",
+        has=("id", "payload"),
+        parts={"id": ("id",), "metadata": ("payload",), "score": ("score",)},
+    ),
+    Shape(
+        name="Weaviate object",
+        has=("uuid", "properties"),
+        parts={"id": ("uuid",), "metadata": ("properties",), "score": ("metadata.score", "metadata.certainty")},
+    ),
+    Shape(
+        name="Weaviate object",
+        has=("_additional",),
+        parts={"id": ("_additional.id",), "score": ("_additional.score", "_additional.certainty")},
+        rest=True,
+    ),
+    Shape(
+        name="Elasticsearch hit",
+        has=("_id", "_source"),
+        parts={"id": ("_id",), "metadata": ("_source",), "score": ("_score",)},
+    ),
+    Shape(
+        name="Pinecone match",
+        has=("id", "score", "metadata"),
+        parts={"id": ("id",), "metadata": ("metadata",), "score": ("score",)},
+    ),
+)
+"""One hit. The first that fits counts."""
+
+REPLIES = (
+    Shape(
+        name="LlamaIndex response",
+        has=("response", "source_nodes"),
+        parts={"answer": ("response",), "retrieved": ("source_nodes",)},
+    ),
+    Shape(
+        name="LangChain message",
+        has=("content", "response_metadata"),
+        parts={"answer": ("content",), "usage": ("usage_metadata",), "model": ("response_metadata.model_name",)},
+    ),
+    Shape(
+        name="LangChain chain",
+        has=("result", "source_documents"),
+        parts={"answer": ("result",), "retrieved": ("source_documents",)},
+    ),
+    Shape(name="LangChain agent", has=("input", "output"), parts={"answer": ("output",), "retrieved": ("context",)}),
+    Shape(name="Elasticsearch reply", has=("hits", "_shards"), parts={"retrieved": ("hits.hits",)}),
+    Shape(name="Qdrant reply", has=("points",), parts={"retrieved": ("points",)}),
+    Shape(name="Qdrant reply", has=("result", "status"), parts={"retrieved": ("result.points", "result")}),
+    Shape(name="Pinecone reply", has=("matches",), parts={"retrieved": ("matches",)}),
+    Shape(name="Weaviate reply", has=("objects",), parts={"retrieved": ("objects",)}),
+)
+"""A whole reply to one question. The first that fits counts."""
+
+_SERIALISED = frozenset({"lc", "kwargs"})  # LangChain's own dumps wrap what they hold
+_CHROMA = {"ids": "id", "documents": "text", "metadatas": "metadata"}  # columns, each a list for each query
+
+
+def hit_of(value: Any) -> dict[str, Any] | None:
+    """One hit in names of `fields`, its metadata beside; None for what has no known shape."""
+    value = _unwrapped(value)
+    shape = _shape(HITS, value)
+    return None if shape is None else shape.read(value)
+
+
+def record_of(value: Any) -> dict[str, Any] | None:
+    """A reply as a record of results; None for what has no known shape."""
+    value = _unwrapped(value)
+    if isinstance(value, Mapping):
+        for special in (_chroma, _graphql, _haystack):
+            if (record := special(value)) is not None:
+                return record
+    shape = _shape(REPLIES, value)
+    if shape is not None:
+        return shape.read(value)
+    return None if isinstance(value, Mapping) else _fields_of(value)
+
+
+def shape_name(value: Any) -> str | None:
+    """What a hit or a reply is called in its framework; None for what has no known shape."""
+    value = _unwrapped(value)
+    shape = _shape((*HITS, *REPLIES), value)
+    if shape is None and isinstance(value, Mapping):
+        specials = {"Chroma reply": _chroma, "Weaviate reply": _graphql, "Haystack reply": _haystack}
+        return next((name for name, read in specials.items() if read(value) is not None), None)
+    return None if shape is None else shape.name
+
+
+def _shape(table: Sequence[Shape], value: Any) -> Shape | None:
+    if isinstance(value, Mapping):
+        return _named(tuple(table), tuple(value))
+    if isinstance(value, str | bytes | int | float | list | tuple | None):
+        return None
+    return next((shape for shape in table if all(hasattr(value, name) for name in shape.has)), None)
+
+
+@lru_cache(maxsize=MOST_SHAPES)
+def _named(table: tuple[Shape, ...], names: tuple[Any, ...]) -> Shape | None:
+    return next((shape for shape in table if set(shape.has) <= set(names)), None)
+
+
+def _first(value: Any, places: Iterable[str]) -> Any:
+    for place in places:
+        part = value
+        for name in place.split("."):
+            part = part.get(name) if isinstance(part, Mapping) else getattr(part, name, None)
+        if part is not None:
+            return part
+    return None
+
+
+def _unwrapped(value: Any) -> Any:
+    return value["kwargs"] if isinstance(value, Mapping) and value.keys() >= _SERIALISED else value
+
+
+def _chroma(reply: Mapping[Any, Any]) -> dict[str, Any] | None:
+    """Chroma returns columns, each with a list for each query. Distances are no scores: the order of hits counts."""
+    ids = reply.get("ids")
+    if not isinstance(ids, list) or not ({"distances", "metadatas", "documents"} & reply.keys()):
+        return None
+    columns = {name: reply[column] for column, name in _CHROMA.items() if reply.get(column) is not None}
+    if ids and isinstance(ids[0], list):
+        if len(ids) != 1:
+            return None
+        columns = {name: column[0] for name, column in columns.items()}
+    return {"retrieved": [dict(zip(columns, hit, strict=True)) for hit in zip(*columns.values(), strict=True)]}
+
+
+def _graphql(reply: Mapping[Any, Any]) -> dict[str, Any] | None:
+    """Weaviate's GraphQL puts the hits under the name of the class."""
+    classes = _first(reply, ("data.Get",))
+    if not isinstance(classes, Mapping) or len(classes) != 1:
+        return None
+    return {"retrieved": next(iter(classes.values()))}
+
+
+def _haystack(reply: Mapping[Any, Any]) -> dict[str, Any] | None:
+    """Haystack returns what each component gave: under the component's name, or alone.
+
+    An answer tells its documents itself; else those of the last component that gave any count, since a ranker stands
+    behind the retriever whose documents it was given.
+    """
+    parts = [part for part in (reply, *reply.values()) if isinstance(part, Mapping)]
+    record: dict[str, Any] = {}
+    for part in parts:
+        documents, answers, replies = (part.get(name) for name in ("documents", "answers", "replies"))
+        if isinstance(documents, list) and all(_shape(HITS, one) is not None for one in documents):
+            record["retrieved"] = documents
+        if isinstance(replies, list) and replies:
+            record["answer"] = _spoken(replies[0])
+            usage = _first(part, ("meta",))
+            if isinstance(usage, list) and usage and (tokens := _first(usage[0], ("usage",))):
+                record["usage"] = tokens
+        if isinstance(answers, list) and answers and (text := _first(answers[0], ("data",))) is not None:
+            record["answer"] = text
+            record["retrieved"] = _first(answers[0], ("documents",)) or record.get("retrieved", [])
+    return record or None
+
+
+def _spoken(reply: Any) -> Any:
+    """The text of a generated reply: itself, or that of a chat message."""
+    return reply if isinstance(reply, str) else _first(reply, ("text", "content"))
+
+
+def _fields_of(value: Any) -> dict[str, Any] | None:
+    """An object of the user's own by the names of `fields` that it has: a dataclass, a model, a prediction."""
+    if isinstance(value, type | str | bytes | int | float | list | tuple | None):
+        return None
+    if is_dataclass(value):
+        names: Iterable[str] = [one.name for one in fields(value)]
+    else:
+        listed = getattr(type(value), "model_fields", None) or _keys(value)
+        names = listed if listed is not None else ()
+    known = _known()
+    return {name: getattr(value, name) for name in names if name in known and hasattr(value, name)} or None
+
+
+def _keys(value: Any) -> list[str] | None:
+    """The names that an object with `keys` and items has, as DSPy's predictions do."""
+    listed = getattr(value, "keys", None)
+    try:
+        return None if listed is None else [str(name) for name in listed()]
+    except TypeError:
+        return None
+
+
+@lru_cache(maxsize=1)
+def _known() -> frozenset[str]:
+    return frozenset(name for table in (HIT, RESULTS) for names in table.values() for name in names)
