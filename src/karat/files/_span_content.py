@@ -21,6 +21,7 @@ from karat.io import cells
 from karat.io.cells import CellError
 from karat.io.fields import HIT, NESTED, QUESTION, RESULTS, field_name
 from karat.io.pages import PageReader
+from karat.io.shapes import hit_of, record_of
 
 SEMCONV = "1.41.0"
 """The version of OpenTelemetry's semantic conventions whose `gen_ai.*` attributes are read."""
@@ -78,12 +79,9 @@ _EVENTS = {
 _ASKED = (*QUESTION, "input", "inputs", "query_str", "user_query", "message", "messages", "content", "new_message")
 _SAID = (*RESULTS["answer"], "output", "outputs", "result", "text", "content", "output_text", "message", "messages",
          "choices", "generations", "completion")  # fmt: skip
-_LISTS = (*RESULTS["retrieved"], "documents", "docs", "results", "nodes", "source_nodes", "matches", "points",
-          "context", "output", "outputs", "data")  # fmt: skip
-_WRAPPED = ("document", "node", "kwargs", "payload")
+_LISTS = (*RESULTS["retrieved"], "documents", "docs", "results", "nodes", "context", "output", "outputs", "data")
 _SPOKEN = ("user", "human"), ("assistant", "ai", "model")
-_RENAMED = {"id_": "id", "node_id": "id"}
-_NAMES = frozenset(name for names in HIT.values() for name in names) | _RENAMED.keys()
+_NAMES = frozenset(name for names in HIT.values() for name in names)
 _NO_UNIT = {"id": "N/A"}  # keeps the rank of a document that names nothing
 
 
@@ -302,6 +300,8 @@ class ContentReader:
         """The documents in an output: a list of them, or what holds one."""
         value = parsed(value)
         if isinstance(value, dict):
+            if isinstance(hits := (record_of(value) or {}).get("retrieved"), list):
+                return hits
             fields = {field_name(str(name)): part for name, part in value.items()}
             found = (self._documents(fields[name], depth + 1) for name in _LISTS if name in fields and depth < _DEEPEST)
             return next((documents for documents in found if documents is not None), None)
@@ -351,26 +351,24 @@ def _entry(document: Any) -> dict[str, Any]:
         return {"text": well_formed(document)}
     if not isinstance(document, dict):
         return {}
-    entry: dict[str, Any] = {}
-    metadata: dict[str, Any] = {}
-    for raw, value in document.items():
-        name = field_name(str(raw)).removeprefix("document.")
-        if name in _WRAPPED and isinstance(value := parsed(value), dict):
-            inner = _entry(value)
-            metadata = {**inner.pop("metadata", {}), **metadata}
-            entry = {**inner, **entry}
-        elif name in NESTED and isinstance(value := parsed(value), dict):
-            metadata |= _known(value)
+    inner = document.get("document")
+    named = {field_name(str(name)).removeprefix("document."): value for name, value in document.items()}
+    named |= inner if isinstance(inner, dict) else {}
+    named |= {name: parsed(named[name]) for name in NESTED if name in named}
+    entry, metadata = dict[str, Any](), dict[str, Any]()
+    for name, value in (hit_of(named) or named).items():
+        if name in NESTED and isinstance(value, dict):
+            metadata |= _known({field_name(str(key)): part for key, part in value.items()})
         elif name.startswith("metadata."):
             metadata |= _known({name.removeprefix("metadata."): value})
-        elif name in _NAMES and isinstance(value, str | int | float) and not isinstance(value, bool):
-            entry.setdefault(_RENAMED.get(name, name), value)
+        else:
+            entry |= _known({name: value})
     return entry | ({"metadata": metadata} if metadata else {})
 
 
-def _known(metadata: Mapping[str, Any]) -> dict[str, Any]:
-    named = {field_name(str(name)): value for name, value in metadata.items()}
-    return {name: value for name, value in named.items() if name in _NAMES and isinstance(value, str | int | float)}
+def _known(fields: Mapping[str, Any]) -> dict[str, Any]:
+    """Fields of a hit that hold one value."""
+    return {name: value for name, value in fields.items() if name in _NAMES and isinstance(value, str | int | float)}
 
 
 def number_of(value: Any) -> float | None:
