@@ -324,8 +324,9 @@ class ContentReader:
             hit = entry_fields(entry, self.pages)
         except CellError:
             texts = (entry[name] for name in HIT["text"] if isinstance(entry.get(name), str))
-            plain = {"id": entry.get("id"), "text": next(texts, None), "score": score}
-            hit = {name: value for name, value in plain.items() if value is not None and not isinstance(value, int)}
+            names = (str(entry[name]) for name in HIT["id"] if name in entry)
+            plain = {"id": next(names, None), "text": next(texts, None), "score": score}
+            hit = {name: value for name, value in plain.items() if value is not None}
             hit = hit if {"id", "text"} & hit.keys() else hit | _NO_UNIT
             self.odd_documents += 1
         if isinstance(text := hit.get("text"), str):
