@@ -160,7 +160,7 @@ class TraceReader:
 
     def _check(self) -> None:
         wanted = self.input.span
-        self.input.use_span()
+        self.input.reads_spans = True
         if not self._spans:
             remedy = "Export the traces again." if self._cut else "Give a file with spans in it."
             raise self.input.error("no spans", remedy=remedy)

@@ -7,7 +7,8 @@ from typing import Any
 
 from karat.core.run import Run
 from karat.files._format import Fit, Format, Kind
-from karat.files._span_content import ContentReader, kind_of, number_of, parsed, seconds_since_1970
+from karat.files._span_content import ContentReader, kind_of, number_of, seconds_since_1970
+from karat.files._span_texts import parsed
 from karat.files._spans import Span
 from karat.files._traces import error_of, keys_of, otel_id, read_traces, wrapper_of
 from karat.io import cells

@@ -46,8 +46,7 @@ class Input:
     def __init__(self, name: str, columns: Mapping[str, str] | None = None) -> None:
         self.name = name
         self.columns = checked_map(columns)
-        self.span = (columns or {}).get(SPAN)  # the name of the spans that retrieve, where this is a file of traces
-        self._reads_spans = False
+        self.span, self.reads_spans = (columns or {}).get(SPAN), False  # of traces: what spans are called that retrieve
         self.original: dict[str, str] = {}  # normalised name -> name in the file
         self.sheet_notes: tuple[str, ...] = ()  # which sheets of a workbook were left out
         self.folder: Path | None = None
@@ -313,19 +312,15 @@ class Input:
     @property
     def map_notes(self) -> tuple[str, ...]:
         """A note for each `--map column=field` whose column is not in this input (it may be in another)."""
-        seen = {field_name(original) for original in self._names} | ({SPAN} if self._reads_spans else set())
+        seen = {field_name(original) for original in self._names} | ({SPAN} if self.reads_spans else set())
         notes = tuple(
             f"--map {column}={field}: there is no column {column!r} here.{did_you_mean(column, self._names)}"
             for column, field in self.columns.items()
             if field_name(column) not in seen
         )
-        if self.span is None or SPAN in self.columns or self._reads_spans:
-            return notes
-        return (*notes, f"--map {SPAN}={self.span}: this is no file of traces, and {self.span!r} is no field.")
-
-    def use_span(self) -> None:
-        """Remembers that the name of the spans that retrieve was used."""
-        self._reads_spans = True
+        is_left = self.span is not None and SPAN not in self.columns and not self.reads_spans
+        other = f"--map {SPAN}={self.span}: this is no file of traces, and {self.span!r} is no field."
+        return (*notes, other) if is_left else notes
 
     def column_notes(self, used: Iterable[str], others: Iterable[str] = ()) -> list[str]:
         """Which columns were read and which were not; of records that are no table, only where some were not.
