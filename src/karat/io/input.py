@@ -318,9 +318,8 @@ class Input:
             for column, field in self.columns.items()
             if field_name(column) not in seen
         )
-        is_left = self.span is not None and SPAN not in self.columns and not self.reads_spans
-        other = f"--map {SPAN}={self.span}: this is no file of traces, and {self.span!r} is no field."
-        return (*notes, other) if is_left else notes
+        lacks_spans = self.span is not None and SPAN not in self.columns and not self.reads_spans
+        return (*notes, f"--map {SPAN}={self.span}: there are no traces here.") if lacks_spans else notes
 
     def column_notes(self, used: Iterable[str], others: Iterable[str] = ()) -> list[str]:
         """Which columns were read and which were not; of records that are no table, only where some were not.

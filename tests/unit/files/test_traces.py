@@ -256,7 +256,7 @@ def test_the_name_of_a_span_is_for_traces(put):
     traces = put(made.otlp(mistyped({})))
     testset = put(lines(TESTSET), "testset.jsonl")
     assert karat.score(testset, traces, measures=["MRR"], columns={"span": "search_docs"}).mean("MRR") == 0.5
-    with pytest.raises(UsageError, match=r"--map span=search: this is no file of traces"):
+    with pytest.raises(UsageError, match=r"--map span=search: there are no traces here"):
         karat.score(testset, put(lines(made.canonical()), "r.jsonl"), measures=["MRR"], columns={"span": "search"})
 
 
