@@ -125,24 +125,26 @@ class Trace:
         """The first span without a parent; where there is none, the first whose parent is missing, or the first."""
         return next(iter(self._tops or self.orphans or self.spans.values()))
 
-    @property
-    def start(self) -> float:
-        """When it began."""
-        return min(map(_begin, self.spans.values()))
-
     @cached_property
     def order(self) -> dict[str, Span]:
-        """All spans, those nearer to the root first; spans that are their own ancestors come last."""
+        """All spans, those nearer to the root first; a circle of spans begins with its first, which loses its parent."""
         children: dict[str, list[Span]] = {}
         for span in self.spans.values():
             if span.parent is not None:
                 children.setdefault(span.parent, []).append(span)
         order: dict[str, Span] = {}
-        for some in (self._tops, self.orphans, self.spans.values()):
-            level: list[Span] = [span for span in some if span.id not in order]
+
+        def add(level: list[Span]) -> None:
             while level:
-                order |= {span.id: span for span in level}
+                order.update((span.id, span) for span in level)
                 level = [child for span in level for child in children.get(span.id, ()) if child.id not in order]
+
+        add(self._tops)
+        add(self.orphans)
+        for span in self.spans.values():
+            if span.id not in order:
+                span.parent = None
+                add([span])
         return order
 
     def _inside(self, wanted: Iterable[str]) -> set[str]:

@@ -487,6 +487,13 @@ def test_hostile_spans(put):
     run, taken = with_spans(put, first, second, third, *odd, *chain)
     assert run.asked == (TRACES[1]["id"],)
     assert "1 record without any span" in taken.notes
+    for number, span in enumerate((first, second), 1):
+        span["attributes"] = made.otlp_span(ONE, 0, None, "", {
+            "openinference.span.kind": "RETRIEVER", "input.value": "Why?", "retrieval.documents.0.document.id": f"d{number}",
+        })["attributes"]  # fmt: skip
+    run, taken = with_spans(put, first, second, third)
+    assert (list(run.docs), run.texts) == (["d1"], {ONE["id"]: "Why?"})
+    assert f"1 trace without a root: cut off, or begun by another service ({ONE['id']})" in taken.notes
     nest = '{"a": ' * 15 + '"x"' + "}" * 15
     assert not with_spans(put, made.otlp_span(ONE, 0, None, "x", {"input.value": nest}), *chain)[0].texts.get("x")
     deep = [made.otlp_span(ONE, 0, None, "x", {"input.value": "Why?"})]
