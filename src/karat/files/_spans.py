@@ -127,7 +127,7 @@ class Trace:
 
     @cached_property
     def order(self) -> dict[str, Span]:
-        """All spans, those nearer to the root first; a circle of spans begins with its first, which loses its parent."""
+        """All spans, those nearer to the root first; a circle of spans begins with its first, which has no parent."""
         children: dict[str, list[Span]] = {}
         for span in self.spans.values():
             if span.parent is not None:

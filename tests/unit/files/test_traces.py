@@ -488,11 +488,10 @@ def test_hostile_spans(put):
     assert run.asked == (TRACES[1]["id"],)
     assert "1 record without any span" in taken.notes
     for number, span in enumerate((first, second), 1):
-        span["attributes"] = made.otlp_span(ONE, 0, None, "", {
-            "openinference.span.kind": "RETRIEVER", "input.value": "Why?", "retrieval.documents.0.document.id": f"d{number}",
-        })["attributes"]  # fmt: skip
+        found = made.documents([{**ONE["docs"][0], "id": number}])
+        span["attributes"] = another("Why?", [], 0, (0, 1), **found)["attributes"]
     run, taken = with_spans(put, first, second, third)
-    assert (list(run.docs), run.texts) == (["d1"], {ONE["id"]: "Why?"})
+    assert (list(run.docs), run.texts) == (["1"], {ONE["id"]: "Why?"})
     assert f"1 trace without a root: cut off, or begun by another service ({ONE['id']})" in taken.notes
     nest = '{"a": ' * 15 + '"x"' + "}" * 15
     assert not with_spans(put, made.otlp_span(ONE, 0, None, "x", {"input.value": nest}), *chain)[0].texts.get("x")
