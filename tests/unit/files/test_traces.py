@@ -9,6 +9,7 @@ from tests.builders.traces import TESTSET, TRACES
 
 import karat
 from karat.core.errors import InputError, UsageError
+from karat.experiment.inputs import align
 from karat.files import convert, read_results, read_testset
 
 
@@ -204,6 +205,8 @@ def test_several_retrievals_make_steps(put, tmp_path):
     testset = tmp_path / "testset.jsonl"
     testset.write_text(lines(TESTSET))
     assert karat.score(testset, tmp_path / "traces.json", measures=["MRR"]).mean("MRR") == 0.5
+    aligned, _ = align(karat.load_testset(testset), run)
+    assert aligned.steps == {"q1": run.steps[ONE["id"]]}
 
 
 def test_a_reranker_that_was_given_other_documents_is_a_step_of_its_own(put):
