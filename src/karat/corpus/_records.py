@@ -12,7 +12,8 @@ from karat.core.errors import UsageError, did_you_mean
 from karat.corpus._file import ROWS_NAMED, File, ReadError
 from karat.io.cells import CellError, is_missing
 from karat.io.decoding import cleaned
-from karat.io.fields import DOCUMENT, MOST_SHAPES, FieldReader, field_name, with_metadata
+from karat.io.field_reader import MOST_SHAPES, FieldReader
+from karat.io.fields import DOCUMENT, field_name, with_metadata
 from karat.io.pages import PageReader, counts_from_0, page_number
 from karat.io.records import JSONError, parse_json
 

@@ -12,7 +12,8 @@ from typing import Any
 from karat.core.types import Gold
 from karat.io import cells
 from karat.io.cells import CellError, quoted
-from karat.io.fields import HIT, MOST_SHAPES, FieldReader
+from karat.io.field_reader import MOST_SHAPES, FieldReader
+from karat.io.fields import HIT
 from karat.io.pages import PageReader, counts_from_0
 from karat.io.shapes import hit_of
 

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import re
-import threading
 from collections.abc import Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass
@@ -11,20 +10,19 @@ from functools import cached_property
 from itertools import chain
 from typing import Any
 
-from karat.core.errors import InputError
 from karat.core.ranked import trec_key
 from karat.core.run import Run
 from karat.core.types import Answer
-from karat.files._entries import HitColumns, are_hits, columns_of, hit_columns, hit_sources, side_by_side, text_of
+from karat.files._entries import HitColumns, are_hits, columns_of, hit_columns, side_by_side, text_of
 from karat.files._format import names_gold
 from karat.files._questions import RecordReader
 from karat.files._runs import Key, RunBuilder, list_notes, system_names
 from karat.io import cells
 from karat.io.cells import CellError, Record, quoted
-from karat.io.fields import RESULTS, RETRIEVED_FIELDS, TESTSET, Columns, field_name, metadata_of
+from karat.io.fields import RESULTS, RETRIEVED_FIELDS, TESTSET, Columns
 from karat.io.input import Input
 from karat.io.pages import page_text
-from karat.io.shapes import hit_of, record_of
+from karat.io.shapes import record_of
 
 FINE = frozenset(
     ("ok", "success", "succeeded", "successful", "done", "completed", "complete", "finished", "200", "true",
@@ -33,7 +31,6 @@ FINE = frozenset(
 BAD = re.compile(
     r"fail|err|time.?out|timed.?out|exception|abort|cancel|kill|crash|refus|^5\d\d$|^4\d\d$|^false$|skipped"
 )
-_HIT_LISTS = ("retrieved", "retrieved_text")  # fields that may hold hits as objects
 _LISTS = ("id", "chunk", "doc", "page", "url")
 _PASSAGE = 'Write {"passage": ..., "doc_IDs": [...]}.'
 _SECONDS = (
@@ -49,13 +46,6 @@ _OF_ANSWERS = (
     "answer", "answer_error", "tokens", "tokens_read", "tokens_written", "cost_usd", "model",
     *(column for column, _, _ in _SECONDS),
 )  # fmt: skip
-
-
-_READ = {
-    "id": "ids", "chunk": "chunk ids", "doc": "documents", "page": "pages", "page_number": "pages",
-    "page_label": "page labels", "url": "addresses", "text": "texts", "score": "scores", "answer": "answers",
-}  # fmt: skip
-"""What the fields of a reply hold, in words."""
 
 
 @dataclass(frozen=True)
@@ -387,85 +377,3 @@ def read_systems(input: Input) -> tuple[list[Run], list[str]]:
     others = [alias for aliases in TESTSET.values() for alias in aliases] if names_gold(input) else ()
     notes = [*reader.notes(), *reader.id_notes(), *list_notes(builders.values())]
     return runs, notes + input.column_notes(reader.columns.used, others)
-
-
-class ReplyReader:
-    """Reads the replies of one system, each as a record of a results file, from several threads at once."""
-
-    def __init__(self, columns: Mapping[str, str] | None = None) -> None:
-        every = dict.fromkeys(alias for aliases in RESULTS.values() for alias in aliases)
-        self._reader, self._lock = ResultReader(Input.of_records("reply", [every])), threading.Lock()
-        self._columns = {field_name(name): field for name, field in (columns or {}).items()}
-        self._unmet = {
-            field_name(name): f"--map {name}={field}: no reply has it" for name, field in (columns or {}).items()
-        }
-        self._sources: dict[str, dict[str, None]] = {}  # field -> places it was read from
-        self._left: dict[str, dict[str, None]] = {}  # field -> places that say something else
-
-    def read(self, record: Mapping[str, Any], question: str) -> ResultRow:
-        """What a record says of a question, whatever it calls its fields; InputError for what cannot be read."""
-        fields = {field_name(str(name)): value for name, value in record.items()}
-        if self._columns:
-            fields = self._mapped(fields)
-        with self._lock:
-            try:
-                row = self._reader.read(fields, question)
-            except CellError as error:
-                raise InputError(error.problem, remedy=error.remedy) from None
-            self._remember(fields)
-        return row
-
-    def notes(self) -> list[str]:
-        """What to say of all replies so far, a sentence each."""
-        with self._lock:
-            return self._reader.notes()
-
-    def places(self) -> list[str]:
-        """Where what was read stood in the replies, and what else names a hit and was left aside, a sentence each."""
-        with self._lock:
-            read = [f"{_READ.get(field, field)} from {', '.join(names)}" for field, names in self._sources.items()]
-            sentences = [f"read {'; '.join(read)}"] if read else []
-            for field, names in self._left.items():
-                name = next(iter(names)).rpartition(".")[2]
-                sentences.append(
-                    f"{', '.join(names)} names other {_READ.get(field, field)} and was left aside: map {name} to "
-                    f"{field} to read it instead"
-                )
-            return [*sentences, *self._unmet.values()]
-
-    def _mapped(self, record: dict[str, Any]) -> dict[str, Any]:
-        """A record with the user's own names in it and in its hits made karat's."""
-
-        def renamed(fields: Mapping[str, Any]) -> dict[str, Any]:
-            named = {field_name(str(name)): value for name, value in fields.items()}
-            metadata = metadata_of(named)
-            for column, field in self._columns.items():
-                for part in (named, metadata):
-                    if column in part:
-                        named[field] = part[column]
-                        self._unmet.pop(column, None)
-                        break
-            return named
-
-        record = renamed(record)
-        for name in (alias for field in _HIT_LISTS for alias in RESULTS[field]):
-            hits = record.get(name)
-            if isinstance(hits, list):
-                record[name] = [renamed(hit_of(hit) or hit) if isinstance(hit, Mapping) else hit for hit in hits]
-        return record
-
-    def _remember(self, record: Mapping[str, Any]) -> None:
-        """Where the parts of a reply stood."""
-        for name in (alias for field in _HIT_LISTS for alias in RESULTS[field]):
-            hits = record.get(name)
-            if isinstance(hits, list) and hits and not isinstance(hits[0], str):
-                for field, places in hit_sources(hits[0]).items():
-                    self._sources.setdefault(field, {})[places[0]] = None
-                    for other in places[1:] if field in ("id", "chunk", "doc") else ():
-                        self._left.setdefault(field, {})[other] = None
-                break
-        for field in ("answer", "contexts", "citations", "tokens"):
-            for name in RESULTS.get(field, (field,)):
-                if not cells.is_missing(record.get(name)):
-                    self._sources.setdefault(field, {})[name] = None
-                    break

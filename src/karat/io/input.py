@@ -15,7 +15,8 @@ from karat.core.errors import InputError, UsageError, did_you_mean
 from karat.core.text.wellformed import well_formed_values
 from karat.io import records as _records
 from karat.io.cells import CellError, Record, can_be
-from karat.io.fields import MOST_SHAPES, PRINTED, SPAN, UNSCORED, Columns, checked_map, field_name, looks_keyed
+from karat.io.field_reader import MOST_SHAPES
+from karat.io.fields import PRINTED, SPAN, UNSCORED, Columns, checked_map, field_name, looks_keyed
 from karat.io.formulas import unguarded_cell
 from karat.io.frames import is_frame, polars_frame, read_workbook
 from karat.io.opening import HEAD

@@ -15,7 +15,8 @@ from collections.abc import Mapping
 from typing import Any
 
 from karat.io.cells import NOTHING, CellError
-from karat.io.fields import field_name, metadata_of
+from karat.io.field_reader import metadata_of
+from karat.io.fields import field_name
 
 MOST_PAGES = 1000
 """The longest range that is read as one; a longer one is a single label."""

@@ -11,7 +11,8 @@ from dataclasses import dataclass, fields, is_dataclass
 from functools import lru_cache
 from typing import Any
 
-from karat.io.fields import HIT, MOST_SHAPES, RESULTS
+from karat.io.field_reader import MOST_SHAPES
+from karat.io.fields import HIT, RESULTS
 
 Path = tuple[str, ...]
 

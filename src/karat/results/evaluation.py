@@ -4,12 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from typing import Any, Literal
+from typing import Any, Literal, TypeVar
 
 from karat.core.glance import NotebookView, Table
 from karat.core.scores import Scores
 from karat.core.types import TestSet
 
+T = TypeVar("T")
 SIGNIFICANT = 0.05  # an adjusted p up to this is significant
 FORMATS = {"canonical": "karat JSONL"}  # formats whose registered name says little
 
@@ -50,11 +51,11 @@ class Matching:
 
     def of_systems(self, systems: Sequence[str]) -> Matching:
         """The same of some systems."""
-        shares, strangers, unmatchable = (
-            {name: counts for name, counts in table.items() if name in systems}
-            for table in (self.share, self.strangers, self.unmatchable)
-        )
-        return replace(self, share=shares, strangers=strangers, unmatchable=unmatchable)
+
+        def of(table: Mapping[str, T]) -> dict[str, T]:
+            return {name: entry for name, entry in table.items() if name in systems}
+
+        return replace(self, share=of(self.share), strangers=of(self.strangers), unmatchable=of(self.unmatchable))
 
     @property
     def unmatchable_line(self) -> str:

@@ -12,7 +12,8 @@ from karat.core.docs import Chunk, Chunks
 from karat.core.errors import KaratError
 from karat.core.ranked import Ranked
 from karat.core.text.wellformed import well_formed
-from karat.io.fields import STORED, FieldReader, with_metadata
+from karat.io.field_reader import FieldReader
+from karat.io.fields import STORED, with_metadata
 from karat.io.pages import PageReader, counts_from_0, page_number
 from karat.models import EmbedderSettings, embedder_named
 from karat.retrieve._engine import check_depth

@@ -1,6 +1,7 @@
 import pytest
 
 from karat.core.errors import UsageError
+from karat.io.field_reader import FieldReader
 from karat.io.fields import (
     DOCUMENT,
     HIT,
@@ -8,7 +9,6 @@ from karat.io.fields import (
     STORED,
     TESTSET,
     Columns,
-    FieldReader,
     checked_map,
     looks_keyed,
 )
