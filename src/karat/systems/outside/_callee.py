@@ -142,7 +142,7 @@ def _haystack_pipeline(target: Any, name: str) -> Callee:
 def _dspy(target: Any, name: str) -> Callee | None:
     signature = getattr(target, "signature", None)
     names = list(getattr(signature, "input_fields", ()))
-    if not names and hasattr(target, "forward"):
+    if not names and hasattr(type(target), "forward"):  # of an object it warns that nobody should
         parameters = list(inspect.signature(type(target).forward).parameters.values())[1:]  # less self
         listed = [p for p in parameters if p.kind in (p.POSITIONAL_OR_KEYWORD, p.KEYWORD_ONLY)]
         names = [p.name for p in listed if p.default is p.empty] or [p.name for p in listed]

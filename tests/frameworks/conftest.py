@@ -1,0 +1,16 @@
+import sys
+
+import pytest
+from gallery import copied, ran
+
+
+@pytest.fixture(scope="session")
+def plain(tmp_path_factory):
+    """The values of the plain function of the gallery, by question."""
+    folder = copied(tmp_path_factory.mktemp("plain"))
+    with pytest.MonkeyPatch.context() as patch:
+        patch.chdir(folder)
+        patch.syspath_prepend(folder)
+        (values,) = ran(folder / "function.py")["report"].values()
+    sys.modules.pop("island", None)
+    return values
