@@ -6,7 +6,7 @@ imported, and of both only the parts named here are read: never vectors.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, fields, is_dataclass
 from functools import lru_cache
 from typing import Any
@@ -148,7 +148,7 @@ def record_of(value: Any) -> dict[str, Any] | None:
     """A reply as a record of results; None for what has no known shape."""
     value = _unwrapped(value)
     if isinstance(value, Mapping):
-        for special in (_chroma, _graphql, _haystack):
+        for special in _SPECIAL.values():
             if (record := special(value)) is not None:
                 return record
     shape = _shape(REPLIES, value)
@@ -162,8 +162,7 @@ def shape_name(value: Any) -> str | None:
     value = _unwrapped(value)
     shape = _shape((*HITS, *REPLIES), value)
     if shape is None and isinstance(value, Mapping):
-        specials = {"Chroma reply": _chroma, "Weaviate reply": _graphql, "Haystack reply": _haystack}
-        return next((name for name, read in specials.items() if read(value) is not None), None)
+        return next((name for name, read in _SPECIAL.items() if read(value) is not None), None)
     return None if shape is None else shape.name
 
 
@@ -236,6 +235,26 @@ def _haystack(reply: Mapping[Any, Any]) -> dict[str, Any] | None:
             record["answer"] = text
             record["retrieved"] = _first(answers[0], ("documents",)) or record.get("retrieved", [])
     return record or None
+
+
+def _messages(reply: Mapping[Any, Any]) -> dict[str, Any] | None:
+    """An agent of LangChain returns its messages: the last is its answer, those of tools may keep documents."""
+    messages = reply.get("messages")
+    if not isinstance(messages, list) or not messages or _first(messages[-1], ("content",)) is None:
+        return None
+    record = {"answer": _first(messages[-1], ("content",)), "usage": _first(messages[-1], ("usage_metadata",))}
+    kept = [_first(message, ("artifact",)) for message in messages]
+    documents = [one for some in kept if isinstance(some, list) for one in some if _shape(HITS, one) is not None]
+    record |= {"retrieved": documents} if documents else {}
+    return {name: part for name, part in record.items() if part is not None}
+
+
+_SPECIAL: Mapping[str, Callable[[Mapping[Any, Any]], dict[str, Any] | None]] = {
+    "Chroma reply": _chroma,
+    "Weaviate reply": _graphql,
+    "Haystack reply": _haystack,
+    "LangChain agent": _messages,
+}
 
 
 def _spoken(reply: Any) -> Any:

@@ -151,7 +151,7 @@ def test_several_mistakes_are_told_at_once_by_line():
         ("{q: '{question}'}", "'{q: s3cret}'", "http.body: is a text. Write it as keys and values"),
         ("{q: '{question}'}", "3", "http.body: is neither keys and values nor a list."),
         ("ids: $.hits[*].id", "ids: $..id", "http.ids: cannot read the path '$..id'"),
-        ("ids: $.hits[*].id", "scores: $.s", "systems[0].http: says nowhere what the reply holds."),
+        ("ids: $.hits[*].id", "scores: $.s", "systems[0].http: says where scores stand, and not of what."),
         ("ids: $.hits[*].id", "idds: $.s", "http.idds: unknown key. Did you mean ids?"),
     ],
 )  # fmt: skip

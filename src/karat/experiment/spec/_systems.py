@@ -259,17 +259,17 @@ class _AskedKeys(SystemKeys):
 
 
 def check_function(text: str) -> None:
-    """Refuse what is not `module:function`."""
+    """Refuse what is not `module:name`."""
     module, _, name = text.partition(":")
     if not (module and all(part.isidentifier() for part in name.split("."))):
         raise UsageError(f"{text!r} names no function. Write module:function, for example my_search:search.")
 
 
 class CallKeys(_AskedKeys):
-    """A function of yours."""
+    """A function of yours, or an object: a retriever, chain, query engine, pipeline or module of a framework."""
 
     call: Annotated[Text, read_by(check_function)] = Field(
-        description="module:function, importable or a file beside karat.yaml. Naming it means running it."
+        description="module:name, importable or a file beside karat.yaml. Naming it means running it."
     )
 
     @property
@@ -288,7 +288,7 @@ _Path = Annotated[Text, read_by(JsonPath.parse)]
 
 
 class HttpKeys(KeysModel):
-    """An endpoint: how to ask it, and where in its JSON the hits stand."""
+    """An endpoint: how to ask it, and where in its JSON the hits stand; without paths they are told by their shape."""
 
     url: Address = Field(description="Its address; {question}, {id} and {k} are put in percent-encoded.")
     method: Literal["POST", "GET", "PUT"] = Field("POST", description="POST unless given.")
@@ -353,8 +353,8 @@ class EndpointKeys(_AskedKeys):
     http: HttpKeys = Field(description="How to ask the endpoint.")
 
     def misfits(self) -> Iterator[Mistake]:
-        if not set(self.http.paths) - {"scores"}:
-            yield ("http",), "says nowhere what the reply holds. Add ids: $.hits[*].id, or another path."
+        if list(self.http.paths) == ["scores"]:
+            yield ("http",), "says where scores stand, and not of what. Add ids: $.hits[*].id, or leave out all paths."
         if not self.http.sends_question:
             yield ("http",), "sends no question. Put {question} into body, or into url."
 

@@ -1,0 +1,150 @@
+"""Shapes of frameworks and stores: an object and its JSON dump give the same hit; nothing else is made of it."""
+
+from dataclasses import dataclass
+from types import SimpleNamespace as Made
+
+import pytest
+
+from karat.files import as_runs
+from karat.io.shapes import hit_of, record_of, shape_name
+
+META = {"source": "a.pdf", "page": 2}
+NODE = {"id_": "n1", "text": "t", "metadata": {"file_name": "a.pdf"}, "relationships": {"1": {"node_id": "D"}}}
+
+
+def made(value):
+    """The same as objects: what an attribute holds of its own stays a dict where frameworks keep one."""
+    return Made(**value)
+
+
+@pytest.mark.parametrize(
+    ("shape", "value", "hit"),
+    [
+        ("LangChain document", {"id": "u", "page_content": "t", "metadata": META},
+         {"id": "u", "page_content": "t", "metadata": META}),
+        ("Haystack document", {"id": "h", "content": "t", "meta": META, "score": 0.5},
+         {"id": "h", "content": "t", "meta": META, "score": 0.5}),
+        ("Qdrant point", {"id": 7, "payload": {"text": "t"}, "score": 0.5, "vector": [1.0]},
+         {"id": 7, "metadata": {"text": "t"}, "score": 0.5}),
+        ("Weaviate object", {"uuid": "w", "properties": {"text": "t"}, "metadata": {"certainty": 0.9}},
+         {"id": "w", "metadata": {"text": "t"}, "score": 0.9}),
+        ("Elasticsearch hit", {"_id": "e", "_score": 3.5, "_source": {"text": "t"}},
+         {"id": "e", "metadata": {"text": "t"}, "score": 3.5}),
+        ("Pinecone match", {"id": "p", "score": 0.5, "metadata": {"text": "t"}, "values": [0.1]},
+         {"id": "p", "score": 0.5, "metadata": {"text": "t"}}),
+    ],
+)  # fmt: skip
+def test_an_object_and_its_dump_are_the_same_hit(shape, value, hit):
+    dumped = {name: part for name, part in hit_of(value).items() if name != "_id"}
+    assert hit_of(made(value)) == dumped == hit
+    assert shape_name(made(value)) == shape_name(value) == shape
+
+
+def test_a_node_of_llama_index_keeps_its_document_behind_its_file():
+    hit = {"id": "n1", "text": "t", "metadata": {"file_name": "a.pdf", "ref_doc_id": "D"}, "score": 0.5}
+    assert hit_of({"node": NODE, "score": 0.5, "class_name": "NodeWithScore"}) == hit
+    node = Made(node_id="n1", text="t", metadata={"file_name": "a.pdf"}, ref_doc_id="D")
+    assert hit_of(Made(node=node, score=0.5)) == hit
+    assert hit_of(NODE)["id"] == "n1"
+
+
+def test_what_a_dump_names_beside_its_shape_is_kept():
+    assert hit_of({"content": "t", "meta": {}, "doc_id": "x", "embedding": [1.0]}) == {
+        "content": "t", "meta": {}, "doc_id": "x",
+    }  # fmt: skip
+
+
+def test_a_dump_of_langchain_is_unwrapped():
+    wrapped = {"lc": 1, "type": "constructor", "id": ["langchain"], "kwargs": {"page_content": "t", "metadata": META}}
+    assert hit_of(wrapped) == {"page_content": "t", "metadata": META}
+
+
+@pytest.mark.parametrize("value", [None, "d1", 7, 0.5, ["a"], ("a", 1.0), {"id": "a"}, {"doc": "d", "score": 1.0}, {}])
+def test_what_has_no_shape_is_left_as_it_is(value):
+    assert hit_of(value) is None
+    assert shape_name(value) is None
+
+
+HITS = [{"_id": "e", "_source": {"text": "t"}, "_score": 2.0}]
+
+
+@pytest.mark.parametrize(
+    ("reply", "record"),
+    [
+        ({"took": 3, "_shards": {}, "hits": {"total": 1, "hits": HITS}}, HITS),
+        ({"result": HITS, "status": "ok", "time": 0.1}, HITS),
+        ({"result": {"points": HITS}, "status": "ok"}, HITS),
+        ({"points": HITS}, HITS),
+        ({"matches": HITS, "namespace": ""}, HITS),
+        ({"objects": HITS}, HITS),
+        ({"data": {"Get": {"Passage": HITS}}}, HITS),
+        ({"ids": [["a", "b"]], "documents": [["x", "y"]], "metadatas": [[{"page": 1}, {}]], "distances": [[0.1, 0.2]]},
+         [{"id": "a", "text": "x", "metadata": {"page": 1}}, {"id": "b", "text": "y", "metadata": {}}]),
+        ({"ids": ["a"], "documents": ["x"], "metadatas": None}, [{"id": "a", "text": "x"}]),
+        ({"retriever": {"documents": [{"content": "t", "meta": {}}]}}, [{"content": "t", "meta": {}}]),
+    ],
+)  # fmt: skip
+def test_replies_of_stores_tell_their_hits(reply, record):
+    assert record_of(reply)["retrieved"] == record
+
+
+def test_replies_that_answer():
+    nodes = [{"node": NODE, "score": 0.5}]
+    assert record_of({"response": "so", "source_nodes": nodes, "metadata": {}})["answer"] == "so"
+    response = record_of(Made(response="so", source_nodes=nodes, metadata={}))
+    assert response == {"answer": "so", "retrieved": nodes}
+    message = Made(content="so", response_metadata={"model_name": "m"}, usage_metadata={"total_tokens": 5})
+    assert record_of(message) == {"answer": "so", "usage": {"total_tokens": 5}, "model": "m"}
+    chain = record_of({"query": "q", "result": "so", "source_documents": []})
+    assert (chain["answer"], chain["retrieved"]) == ("so", [])
+
+
+def test_a_ranker_stands_behind_its_retriever_and_an_answer_tells_its_own_documents():
+    first, last = [{"content": "a", "meta": {}}], [{"content": "b", "meta": {}}]
+    reply = {"retriever": {"documents": first}, "ranker": {"documents": last}, "llm": {"replies": ["so"]}}
+    assert record_of(reply) == {"retrieved": last, "answer": "so"}
+    answered = {"retriever": {"documents": first}, "builder": {"answers": [Made(data="so", documents=last)]}}
+    assert record_of(answered) == {"retrieved": last, "answer": "so"}
+
+
+def test_two_queries_of_chroma_are_no_reply_to_one_question():
+    assert record_of({"ids": [["a"], ["b"]], "documents": [["x"], ["y"]]}) is None
+
+
+def test_an_agent_says_its_answer_last_and_its_tools_keep_the_documents():
+    tool = Made(type="tool", content="...", artifact=[{"page_content": "t", "metadata": {}}])
+    said = Made(type="ai", content="so", response_metadata={}, usage_metadata={"total_tokens": 9})
+    record = record_of({"messages": [Made(type="human", content="q"), tool, said]})
+    assert record == {"answer": "so", "retrieved": tool.artifact, "usage": {"total_tokens": 9}}
+
+
+def test_objects_of_the_users_own_are_read_by_the_names_they_have():
+    @dataclass
+    class Reply:
+        answer: str
+        hits: list
+        mood: str = "fine"
+
+    assert record_of(Reply("so", ["a"])) == {"answer": "so", "hits": ["a"]}
+    assert record_of(Made(anything=1)) is None
+    assert record_of(Reply) is None
+
+
+@pytest.mark.parametrize(
+    "hits",
+    [
+        [{"node": NODE, "score": 0.5}],
+        [{"page_content": "t", "metadata": {"file_name": "a.pdf"}}],
+        {"ids": [["n1"]], "documents": [["t"]], "metadatas": [[{"file_name": "a.pdf"}]]},
+        {"hits": {"hits": [{"_id": "n1", "_source": {"text": "t", "file_name": "a.pdf"}}]}, "_shards": {}},
+    ],
+)
+def test_rows_of_results_may_hold_dumps(hits):
+    (run,), _ = as_runs([{"id": "q1", "retrieved": hits}])
+    assert list(run.fields["doc"]) == ["a.pdf"]
+    assert list(run.fields["text"]) == ["t"]
+
+
+def test_contexts_that_are_documents_are_hits():
+    (run,), _ = as_runs([{"id": "q1", "answer": "so", "context": [{"page_content": "t", "metadata": META}]}])
+    assert (list(run.fields["doc"]), list(run.fields["page"]), run.answers["q1"].contexts) == (["a.pdf"], ["3"], ("t",))
