@@ -4,13 +4,12 @@ from __future__ import annotations
 
 import os
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from math import isfinite
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from karat.core.errors import UsageError
 from karat.core.text.words import plural
-from karat.experiment.report import Report
+from karat.experiment.report import ExplainedMean, Report
 
 if TYPE_CHECKING:
     from karat.core.docs import Problem
@@ -18,43 +17,15 @@ if TYPE_CHECKING:
     from karat.core.run import Run
     from karat.experiment.settings import Choices
     from karat.experiment.store import RunFolder
-    from karat.results.gating import Gate, RuleResult
+    from karat.results.gating import Gate
     from karat.results.study import Study
 
 
-class RunMean(float):
-    """The mean of a measure: a number that knows what it is of."""
-
-    verdict: RuleResult
-    explained: Mapping[str, Any]
+class RunMean(ExplainedMean):
+    """The mean of a measure of a run, which shows what it is of."""
 
     def __repr__(self) -> str:
-        from karat.report.build.gate import interval
-
-        shown = f"{self.verdict.subject} of {self.verdict.system} {float(self):.4f}"
-        ends = interval(self.verdict)
-        return f"<{shown}{' ' + ends if ends else ''}, n {self.verdict.n:,}>"
-
-    def __reduce__(self) -> tuple[type[float], tuple[float]]:
-        return float, (float(self),)
-
-    def __karat_explain__(self, sign: str, other: object) -> list[str]:
-        """What pytest prints where `mean sign other` does not hold: the worst questions first."""
-        from karat.report.build.gate import broken_line, more_broken
-
-        head = f"{self!r} {sign} {other!r}"
-        if sign not in (">=", "<=", "==", "!=", ">", "<") or not isinstance(other, int | float) or not isfinite(other):
-            return [head]
-        run: FinishedRun = self.explained["run"]
-        rule = f"{self.explained['rule']} {sign} {float(other)!r}"
-        verdict = run.judged(rule, system=self.verdict.system)
-        lines = [head, verdict.reason]
-        if verdict.broken:
-            lines.append(f"{plural(verdict.n_broken, 'question')} against it, the worst first:")
-            lines += [f"  {broken_line(one)}" for one in verdict.broken]
-        if more := more_broken(verdict):
-            lines.append(f"  {more}")
-        return [*filter(None, lines), f"run: {run.folder.path}"]
+        return self.described
 
 
 class FinishedRun(Report):
@@ -75,6 +46,10 @@ class FinishedRun(Report):
     def n_failed(self) -> int:
         """Pairs of system and question of which at least one score failed, and calls that failed before them."""
         return super().n_failed + self.failed_calls
+
+    @property
+    def place(self) -> list[str]:
+        return [f"run: {self.folder.path}"]
 
     @property
     def unread(self) -> tuple[Problem, ...]:
@@ -108,16 +83,7 @@ class FinishedRun(Report):
             )
         if verdict.value is None:
             raise UsageError(f"there is no {verdict.subject} of {verdict.system}: {verdict.reason}.")
-        mean = RunMean(verdict.value)
-        mean.verdict, mean.explained = verdict, {"run": self, "rule": rule}
-        return mean
-
-    def judged(self, rule: str, *, system: str | None = None) -> RuleResult:
-        """The verdict on one rule, by the rows there are."""
-        from karat.experiment.gate import gate
-
-        (verdict,) = gate(self.folder, [rule], system=system, allow_incomplete=True, study=self.study).verdicts
-        return verdict
+        return RunMean(verdict.value).of(self, rule, verdict.system)
 
     def gate(self, *rules: str, **options: Any) -> Gate:
         """Whether the run keeps all rules; without rules, those of karat.yaml. In a test it fails unless it does.

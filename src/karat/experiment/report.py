@@ -5,11 +5,13 @@ from __future__ import annotations
 import os
 from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from functools import cached_property, partial
+from math import isfinite
 from pathlib import Path
-from typing import TYPE_CHECKING, TypeVar
+from typing import TYPE_CHECKING, Self, TypeVar
 
 from karat.core.errors import UsageError, did_you_mean
 from karat.core.glance import NotebookView, Table
+from karat.core.text.words import plural
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -19,12 +21,54 @@ if TYPE_CHECKING:
     from karat.experiment.settings import Choices
     from karat.report import Output
     from karat.results.evaluation import Evaluation
+    from karat.results.gating import RuleResult
     from karat.results.study import Study
 
     Rendering = Callable[[], str | bytes]
 
 T = TypeVar("T")
 EXPORTS = ("liverag", "trec")
+
+
+class ExplainedMean(float):
+    """The mean of a measure: a number that can say which questions are against an assertion about it."""
+
+    report: Report
+    rule: str
+    system: str
+
+    def of(self, report: Report, rule: str, system: str) -> Self:
+        """The same, knowing what it is of."""
+        self.report, self.rule, self.system = report, rule, system
+        return self
+
+    @property
+    def described(self) -> str:
+        """The figure with its measure, system, interval and number of questions."""
+        from karat.report.build.gate import interval
+
+        verdict = self.report.judged(f"{self.rule} >= -1e300", system=self.system)
+        ends = interval(verdict)
+        return f"<{verdict.subject} of {verdict.system} {float(self):.4f}{' ' + ends if ends else ''}, n {verdict.n:,}>"
+
+    def __reduce__(self) -> tuple[type[float], tuple[float]]:
+        return float, (float(self),)
+
+    def __karat_explain__(self, sign: str, other: object) -> list[str]:
+        """What pytest prints where `mean sign other` does not hold: the worst questions first."""
+        from karat.report.build.gate import broken_line, more_broken
+
+        head = f"{self.described} {sign} {other!r}"
+        if sign not in (">=", "<=", "==", "!=", ">", "<") or not isinstance(other, int | float) or not isfinite(other):
+            return [head]
+        verdict = self.report.judged(f"{self.rule} {sign} {float(other)!r}", system=self.system)
+        lines = [head, verdict.reason]
+        if verdict.broken:
+            lines.append(f"{plural(verdict.n_broken, 'question')} against it, the worst first:")
+            lines += [f"  {broken_line(one)}" for one in verdict.broken]
+        if more := more_broken(verdict):
+            lines.append(f"  {more}")
+        return [*filter(None, lines), *self.report.place]
 
 
 class Report(NotebookView):
@@ -70,6 +114,18 @@ class Report(NotebookView):
 
         return rows(self.evaluation)
 
+    @property
+    def place(self) -> list[str]:
+        """Where more is known of it, in a line."""
+        return []
+
+    def judged(self, rule: str, *, system: str | None = None) -> RuleResult:
+        """The verdict on one rule, by the rows there are."""
+        from karat.experiment.gate import gate
+
+        (verdict,) = gate(self, [rule], system=system, allow_incomplete=True).verdicts
+        return verdict
+
     def mean(self, measure: str, system: str | None = None) -> float | None:
         """The mean of a measure; None where no question has a value. `system` may be left out when there is one."""
         from karat.core.language import parse
@@ -89,7 +145,9 @@ class Report(NotebookView):
         if system not in self.systems:
             offered = f"There are {', '.join(self.systems)}."
             raise UsageError(f"there is no system {system!r}.{did_you_mean(system, self.systems)} {offered}")
-        return next(s.mean for s in self.evaluation.summaries if (s.system, s.measure, s.slice) == (system, name, None))
+        means = (s.mean for s in self.evaluation.summaries if (s.system, s.measure, s.slice) == (system, name, None))
+        mean = next(means)
+        return None if mean is None else ExplainedMean(mean).of(self, name, system)
 
     def by(self, slice: str) -> pl.DataFrame:
         """The summary for each value of a slice ("kind", or any tag of the questions)."""

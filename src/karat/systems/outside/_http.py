@@ -52,7 +52,7 @@ class HttpSystem:
 
     def _read(self, value: Any, question: Question, k: int) -> SystemReply:
         if not self._paths:
-            return read_returned(value, question, k, self._reader)
+            return read_returned(value, question, k, self._reader, answers=True)
         hits = self._hits(value, k)
         record: dict[str, Any] = {} if hits is None else {"retrieved": hits}
         if "answer" in self._paths:
