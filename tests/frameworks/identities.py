@@ -18,7 +18,9 @@ def chunk_of(name):
 
 def _questions(gold_of):
     questions = [json.loads(line) for line in Path("questions.jsonl").read_text().splitlines()]
-    return [{**one, "gold": [{**gold_of(gold["doc"]), "grade": gold["grade"]} for gold in one["gold"]]} for one in questions]
+    return [
+        {**one, "gold": [{**gold_of(gold["doc"]), "grade": gold["grade"]} for gold in one["gold"]]} for one in questions
+    ]
 
 
 TESTSETS = {

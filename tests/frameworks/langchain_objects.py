@@ -1,12 +1,14 @@
-"""LangChain: retrievers, stores, chains and messages, over files, pages from 0, chunk ids and ids."""
+"""LangChain and LangGraph: retrievers, stores, chains, graphs, agents; files, pages from 0, chunk ids, ids."""
 
 from identities import TESTSETS, chunk_of, page_of
 from island import documents, embed, embed_one
 from langchain_core.documents import Document
 from langchain_core.embeddings import Embeddings
-from langchain_core.messages import AIMessage
+from langchain_core.messages import AIMessage, ToolMessage
 from langchain_core.runnables import RunnableLambda, RunnableParallel, RunnablePassthrough
 from langchain_core.vectorstores import InMemoryVectorStore
+from langgraph.graph import START, MessagesState, StateGraph
+from typing_extensions import TypedDict
 
 import karat
 
@@ -14,6 +16,28 @@ import karat
 class Words(Embeddings):
     embed_documents = staticmethod(embed)
     embed_query = staticmethod(embed_one)
+
+
+class State(TypedDict):
+    question: str
+    context: list[Document]
+    answer: str
+
+
+def graph_of(schema, node):
+    graph = StateGraph(schema)
+    graph.add_node("node", node)
+    graph.add_edge(START, "node")
+    return graph.compile()
+
+
+def agent_of(retriever):
+    def say(state):
+        found = retriever.invoke(state["messages"][-1].content)
+        tool = ToolMessage("five documents", tool_call_id="1", artifact=found)
+        return {"messages": [tool, AIMessage([{"type": "text", "text": "Yes."}])]}
+
+    return graph_of(MessagesState, say)
 
 
 def about(kind, name):
@@ -38,10 +62,18 @@ for kind, questions in TESTSETS.items():
         "store": store,
         "lambda": RunnableLambda(retriever.invoke),
         "parallel": RunnableParallel(context=retriever, question=RunnablePassthrough()).assign(answer=lambda _: "Yes."),
-        "chain": RunnablePassthrough.assign(context=fetch).assign(answer=lambda asked: asked["context"][0].page_content),
-        "message": RunnablePassthrough.assign(source_documents=fetch).assign(
-            result=lambda _: AIMessage("Yes.", usage_metadata={"input_tokens": 3, "output_tokens": 2, "total_tokens": 5})
+        "chain": RunnablePassthrough.assign(context=fetch).assign(
+            answer=lambda asked: asked["context"][0].page_content
         ),
+        "message": RunnablePassthrough.assign(source_documents=fetch).assign(
+            result=lambda _: AIMessage(
+                "Yes.", usage_metadata={"input_tokens": 3, "output_tokens": 2, "total_tokens": 5}
+            )
+        ),
+        "graph": graph_of(
+            State, lambda state, retriever=retriever: {"context": retriever.invoke(state["question"]), "answer": "Yes."}
+        ),
+        "agent": agent_of(retriever),
         "scored": lambda question, k, store=store: store.similarity_search_with_score(question, k),
         "dumped": lambda question, retriever=retriever: [one.model_dump() for one in retriever.invoke(question)],
     }

@@ -18,7 +18,7 @@ ROOT = Path(__file__).parents[2]
 HERE = Path(__file__).parent
 RUNNER = ROOT / "tests" / "builders" / "gallery.py"
 PACKAGES = {
-    "langchain": ("langchain-core",),
+    "langchain": ("langchain", "langgraph"),
     "llamaindex": ("llama-index-core",),
     "haystack": ("haystack-ai",),
     "dspy": ("dspy",),
@@ -53,7 +53,7 @@ def environment(name, folder):
 
 
 @pytest.mark.parametrize("name", PACKAGES)
-def test_every_way_of_asking_gives_the_numbers_of_the_plain_function(name, plain, tmp_path, record_property):
+def test_every_way_of_asking_gives_the_numbers_of_the_plain_function(name, plain, tmp_path):
     given = os.environ.get("KARAT_FRAMEWORKS")
     try:
         python = environment(name, Path(given) if given else tmp_path)
@@ -66,7 +66,12 @@ def test_every_way_of_asking_gives_the_numbers_of_the_plain_function(name, plain
     done = subprocess.run(
         [python, RUNNER, *scripts],
         cwd=folder,
-        env={**os.environ, "HAYSTACK_TELEMETRY_ENABLED": "False", "ANONYMIZED_TELEMETRY": "False", "HOME": str(tmp_path)},
+        env={
+            **os.environ,
+            "HAYSTACK_TELEMETRY_ENABLED": "False",
+            "ANONYMIZED_TELEMETRY": "False",
+            "HOME": str(tmp_path),
+        },
         capture_output=True,
         text=True,
         timeout=SECONDS,

@@ -68,12 +68,16 @@ def _langchain_forms(target: Any, name: str) -> list[Callable[[str], Any]]:
     except Exception:  # a schema that cannot be made says nothing
         schema = {}
     names = [one for one in schema.get("properties", {}) if one != "root"]
+    required = schema.get("required", names)
+    if isinstance(state := getattr(target, "channels", None), Mapping):  # of a graph, which fills the rest itself
+        names = [one for one in state if one.isidentifier() and not one.startswith("_")]
+        required = [one for one in _QUESTION if one in names][:1]
     if schema.get("type") == "string":
         return [lambda text: text]
     if "messages" in names:
         return [lambda text: {"messages": [{"role": "user", "content": text}]}]
     if names:
-        filled = _filled(names, schema.get("required", names), name)
+        filled = _filled(names, required, name)
         return [lambda text: {one: text if one == filled else [] for one in names if one == filled or one in _HISTORY}]
     return [lambda text: text, *(lambda text, one=one: {one: text} for one in _QUESTION[:3])]
 

@@ -15,7 +15,7 @@ from karat.core.text.wellformed import well_formed
 from karat.core.text.words import excerpt
 from karat.core.types import Answer, Question
 from karat.io.fields import QUESTION, field_name
-from karat.io.shapes import hit_of, record_of
+from karat.io.shapes import hit_of, record_of, with_plain_answer
 
 if TYPE_CHECKING:
     from karat.files import ReplyReader
@@ -98,7 +98,7 @@ def read_returned(value: Any, question: Question, k: int, reader: ReplyReader, *
         if not isinstance(value, Iterable) or isinstance(value, str | bytes | bytearray | set | frozenset):
             raise BadReply(f"returned {shown(value)}. {ACCEPTED}")
         value = {"retrieved": islice(iter(value), k)}
-    return reply_of(_plain(value, k), question, k, reader)
+    return reply_of(_plain(with_plain_answer(value), k), question, k, reader)
 
 
 def _plain(value: Any, k: int) -> Any:
