@@ -1,4 +1,6 @@
+import io
 import sys
+from contextlib import redirect_stdout
 
 import pytest
 from gallery import copied, ran
@@ -11,6 +13,7 @@ def plain(tmp_path_factory):
     with pytest.MonkeyPatch.context() as patch:
         patch.chdir(folder)
         patch.syspath_prepend(folder)
-        (values,) = ran(folder / "function.py")["report"].values()
+        with redirect_stdout(io.StringIO()):
+            (values,) = ran(folder / "function.py")["report"].values()
     sys.modules.pop("island", None)
     return values
