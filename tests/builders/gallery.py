@@ -22,7 +22,21 @@ def ran(script):
     """The values of the reports that a script leaves: `report`, or `reports` by name."""
     names = runpy.run_path(str(script))
     reports = names.get("reports") or {"report": names["report"]}
+    for reason, systems in names.get("broken", {}).items():
+        refuse_silence(reason, systems)
     return {name: values(report) for name, report in reports.items()}
+
+
+def refuse_silence(reason, systems):
+    """Every question of a broken system has failed, for that reason."""
+    import karat
+
+    report = karat.evaluate("questions.jsonl", {f"broken {n}": system for n, system in enumerate(systems)})
+    rows = report.per_query.to_dicts()
+    assert len(rows) == 13 * len(systems)
+    wrong = [(row["system"], row["status"], row["reason"]) for row in rows if reason not in (row["reason"] or "")]
+    assert not wrong, (reason, wrong)
+    assert {row["status"] for row in rows} == {"failed"}
 
 
 def values(report):

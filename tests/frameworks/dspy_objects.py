@@ -40,3 +40,20 @@ reports = {
     )
     for kind, questions in TESTSETS.items()
 }
+
+
+class Broken(dspy.Module):
+    def forward(self, question):
+        raise ConnectionError("the store is away")
+
+
+class Silent(dspy.Module):
+    def forward(self, question):
+        return None
+
+
+broken = {
+    "ConnectionError: the store is away": [Broken()],
+    "returned None": [Silent()],
+    "AttributeError": [karat.system(retriever, hits=lambda found: found.nowhere)],
+}

@@ -88,3 +88,29 @@ for kind, questions in TESTSETS.items():
         ],
     }
     reports[kind] = karat.evaluate(questions, systems)
+
+
+@component
+class Broken:
+    @component.output_types(documents=list[Document])
+    def run(self, query: str):
+        raise ConnectionError("the store is away")
+
+
+@component
+class Silent:
+    @component.output_types(documents=list[Document])
+    def run(self, query: str):
+        return None
+
+
+def alone(part):
+    pipeline = Pipeline()
+    pipeline.add_component("part", part)
+    return pipeline
+
+
+broken = {
+    "the store is away": [Broken(), alone(Broken())],
+    "returned None": [Silent()],
+}

@@ -5,6 +5,7 @@ from island import documents, embed, embed_one
 from langchain_core.documents import Document
 from langchain_core.embeddings import Embeddings
 from langchain_core.messages import AIMessage, ToolMessage
+from langchain_core.retrievers import BaseRetriever
 from langchain_core.runnables import RunnableLambda, RunnableParallel, RunnablePassthrough
 from langchain_core.vectorstores import InMemoryVectorStore
 from langgraph.graph import START, MessagesState, StateGraph
@@ -78,3 +79,23 @@ for kind, questions in TESTSETS.items():
         "dumped": lambda question, retriever=retriever: [one.model_dump() for one in retriever.invoke(question)],
     }
     reports[kind] = karat.evaluate(questions, systems)
+
+
+class Broken(BaseRetriever):
+    def _get_relevant_documents(self, query, *, run_manager):
+        raise ConnectionError("the store is away")
+
+
+class Silent(BaseRetriever):
+    def _get_relevant_documents(self, query, *, run_manager):
+        return None
+
+
+def lost(state):
+    raise ConnectionError("the store is away")
+
+
+broken = {
+    "ConnectionError: the store is away": [Broken(), RunnableLambda(lost), graph_of(State, lost)],
+    "returned None": [Silent(), RunnableLambda(lambda text: None)],
+}

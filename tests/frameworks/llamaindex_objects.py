@@ -4,7 +4,10 @@ from identities import TESTSETS, chunk_of, page_of
 from island import documents, embed_one
 from llama_index.core import VectorStoreIndex
 from llama_index.core.base.embeddings.base import BaseEmbedding
+from llama_index.core.chat_engine import ContextChatEngine
 from llama_index.core.llms import MockLLM
+from llama_index.core.query_engine import RetrieverQueryEngine
+from llama_index.core.retrievers import BaseRetriever
 from llama_index.core.schema import TextNode
 
 import karat
@@ -49,3 +52,23 @@ for kind, questions in TESTSETS.items():
         "dumped": lambda question, retriever=retriever: [hit.model_dump() for hit in retriever.retrieve(question)],
     }
     reports[kind] = karat.evaluate(questions, systems)
+
+
+class Broken(BaseRetriever):
+    def _retrieve(self, query):
+        raise ConnectionError("the store is away")
+
+
+class Silent(BaseRetriever):
+    def _retrieve(self, query):
+        return None
+
+
+broken = {
+    "ConnectionError: the store is away": [
+        Broken(),
+        RetrieverQueryEngine.from_args(Broken(), llm=model),
+        ContextChatEngine.from_defaults(Broken(), llm=model),
+    ],
+    "TypeError: 'NoneType' object is not iterable": [Silent()],  # LlamaIndex itself
+}

@@ -45,3 +45,8 @@ for kind, questions in TESTSETS.items():
             ).model_dump(),
         }
     reports[kind] = karat.evaluate(questions, systems)
+
+broken = {
+    "does not exist": [lambda text, k: chroma.get_collection("nowhere").query([embed_one(text)])],
+    "not found": [lambda text, k: qdrant.query_points("nowhere", embed_one(text), limit=k)],
+}
