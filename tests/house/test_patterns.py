@@ -56,7 +56,7 @@ CALLED = dict.fromkeys(
 # Patterns made of a name that only exists while the function runs: where, and a stand-in.
 MADE_LATER = {
     "core.text.refusals:contraction": "|".join(contraction for contraction, _ in refusals._CONTRACTIONS),
-    "match.matchers.regex:text": "x",  # the user's own
+    "io.patterns:text": "x",  # the user's own
     "testset.check.not_a_question:pattern": "x",  # of a table, whose patterns are found as they are
 }
 

@@ -29,6 +29,16 @@ Map = Annotated[
 ]
 
 
+Redact = Annotated[
+    list[str] | None,
+    typer.Option(
+        "--redact",
+        metavar="PATTERN",
+        help="Replace what a regular expression finds in texts, or email, phone, number or key. Repeatable.",
+    ),
+]
+
+
 def columns_of(pairs: Sequence[str] | None) -> dict[str, str]:
     """`--map` values as a dict."""
     from karat.core.errors import UsageError

@@ -6,7 +6,7 @@ from typing import Annotated
 
 import typer
 
-from karat.cli._options import Debug, Map, Quiet, columns_of
+from karat.cli._options import Debug, Map, Quiet, Redact, columns_of
 
 
 def command(
@@ -18,6 +18,7 @@ def command(
             "--to", help="canonical, trec_run, trec_qrels, beir, ragas or liverag; by the name of OUT unless given."
         ),
     ] = None,
+    redact: Redact = None,
     map_: Map = None,
     quiet: Quiet = False,
     debug: Debug = False,
@@ -25,7 +26,7 @@ def command(
     """Convert a test set or results to another format, and say what is lost."""
     from karat.files import convert
 
-    taken, wrote, lost = convert(source, target, format=to, columns=columns_of(map_))
+    taken, wrote, lost = convert(source, target, format=to, columns=columns_of(map_), redact=redact or ())
     if not quiet:
         typer.echo(f"{taken.place}: {taken.format}, {taken.what}")
         for note in taken.notes:

@@ -2,22 +2,39 @@
 
 from __future__ import annotations
 
-from typing import Annotated, Any
+import json
+from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from karat.cli._options import Debug, IndexFolder, Json, Map, Quiet, Verbose, columns_of, with_chat, with_hosts
+from karat.cli._options import Debug, Json, Map, Quiet, Redact, Verbose, columns_of, refuse, with_chat, with_hosts
 from karat.cli._output import FAILED, announced, announcer, counted_on_terminal, leave, show_document
 
+if TYPE_CHECKING:
+    from karat.experiment.logged import LoggedTestSet
+
 NO_QUESTIONS = 3
+SOURCES = ("documents", "traces")
+EACH, LEAST_TOKENS = 1, 40
 
 
 @with_hosts
 @with_chat
 def command(
-    index: IndexFolder,
+    index: Annotated[
+        str,
+        typer.Argument(
+            metavar="INDEX", help="A folder that `karat index` wrote; with --from traces a file of traces or results."
+        ),
+    ],
+    source: Annotated[
+        str, typer.Option("--from", metavar="SOURCE", help="documents, or traces: questions that were really asked.")
+    ] = "documents",
     samples: Annotated[
-        int, typer.Option("--samples", help="Chunks to ask about; each gives one question of every kind.")
+        int,
+        typer.Option(
+            "--samples", help="Chunks to ask about; each gives one question of every kind. Of traces: questions."
+        ),
     ] = 30,
     kinds: Annotated[
         str | None,
@@ -26,7 +43,7 @@ def command(
     offline: Annotated[bool, typer.Option("--offline", help="By grammar, in English, without a model.")] = False,
     each: Annotated[
         int, typer.Option("--each", help="With --offline: questions of every kind that each chunk gives, at most.")
-    ] = 1,
+    ] = EACH,
     output: Annotated[str | None, typer.Option("-o", "--output", help="The file to write, .jsonl.")] = None,
     extend: Annotated[str | None, typer.Option("--extend", help="A test set to add questions to.")] = None,
     fill_gaps: Annotated[
@@ -36,7 +53,14 @@ def command(
         str | None, typer.Option("--mix", help="A YAML file of categories with shares, or `default`.")
     ] = None,
     doc: Annotated[list[str] | None, typer.Option("--doc", help="Ask about this document only. Repeatable.")] = None,
-    least_tokens: Annotated[int, typer.Option("--least-tokens", help="Leave out chunks shorter than this.")] = 40,
+    least_tokens: Annotated[
+        int, typer.Option("--least-tokens", help="Leave out chunks shorter than this.")
+    ] = LEAST_TOKENS,
+    candidates: Annotated[
+        int | None,
+        typer.Option("--candidates", help="With --from traces: retrieved documents to take as gold to review."),
+    ] = None,
+    redact: Redact = None,
     seed: Annotated[int, typer.Option("--seed", min=0, help="Of the sample and the mix.")] = 0,
     force: Annotated[bool, typer.Option("--force", help="Replace the file that -o names.")] = False,
     map_: Map = None,
@@ -48,16 +72,33 @@ def command(
 ) -> None:
     """Make a test set from the documents of an index: questions, answers and gold.
 
-    By a chat model, or with --offline by grammar, in English.
+    By a chat model, or with --offline by grammar, in English; or from the traces of a system, with no model.
     Exit codes: 0 done, 2 bad input, 3 no question was made, 5 done but some calls of the model failed.
     """
-    from karat.core.errors import UsageError
+    from karat.core.errors import UsageError, did_you_mean
     from karat.experiment.generate import generate
+    from karat.experiment.logged import sample_traces
     from karat.report import objects
     from karat.report.build.generated import document
 
     if output is None and extend is None:
         raise UsageError("no file is named for the test set. Name one with -o qa.jsonl, or add to one with --extend.")
+    if source not in SOURCES:
+        raise UsageError(f"--from {source} is not known.{did_you_mean(source, SOURCES)} Write {' or '.join(SOURCES)}.")
+    if source == "traces":
+        of_documents = {
+            "kinds": kinds, "offline": offline, "each": each if each != EACH else None, "extend": extend,
+            "fill_gaps": fill_gaps, "mix": mix, "doc": doc, "model": chat["model"],
+            "least_tokens": least_tokens if least_tokens != LEAST_TOKENS else None,
+        }  # fmt: skip
+        refuse(of_documents, "is for questions made from documents: leave it out with --from traces.")
+        logged = sample_traces(
+            index, samples=samples, seed=seed, candidates=candidates or 0, redact=redact or (), output=output,
+            force=force, columns=columns_of(map_),
+        )  # fmt: skip
+        _show(logged, as_json, quiet)
+        return
+    refuse({"candidates": candidates, "redact": redact}, "is for --from traces. Leave it out.")
     progress = counted_on_terminal(quiet or as_json)
     made = generate(
         index, samples=samples, kinds=kinds, offline=offline, each=each, seed=seed, mix=mix, extend=extend,
@@ -79,3 +120,16 @@ def command(
         leave(NO_QUESTIONS)
     if made.n_failed:
         leave(FAILED)
+
+
+def _show(logged: LoggedTestSet, as_json: bool, quiet: bool) -> None:
+    """Print what was sampled from traces."""
+    if as_json:
+        counts = {"questions": len(logged.testset), "available": logged.available}
+        typer.echo(json.dumps({**counts, "output": logged.output, "notes": logged.notes}, ensure_ascii=False, indent=2))
+        return
+    for note in () if quiet else logged.notes:
+        typer.echo(note)
+    typer.echo(f"{logged.available:,} distinct questions, {len(logged.testset):,} drawn: wrote {logged.output}")
+    if not quiet:
+        typer.echo(f"Answers are what the system said: go through them with `karat testset review {logged.output}`.")

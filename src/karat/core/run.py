@@ -34,6 +34,7 @@ class Run(NotebookView):
     descending as float32, then id descending. `fields` holds further columns of the hits (HIT_FIELDS), each as long as
     `docs`. A question in `failed` has a reason instead of a result, one in `unasked` a reason why no answer was asked
     for. `settings` are alpha and k, and `texts` what the questions asked (to align without ids), where results say so.
+    `steps` are the retrievals of a question that had several, each with `query`, `retrieved`, `tool` and `seconds`.
     `unique`: no id stands twice for a question. `complete`: a list ends where nothing more was found, not at a cut-off
     that is measured. `by_question` holds the hits as dicts until columns are asked for.
     """
@@ -53,6 +54,7 @@ class Run(NotebookView):
     unique: bool = False
     complete: bool = False
     texts: Mapping[str, str] = field(default_factory=dict)
+    steps: Mapping[str, Sequence[Mapping[str, Any]]] = field(default_factory=dict)
     settings: Mapping[str, float] = field(default_factory=dict)
     by_question: Mapping[str, Mapping[str, float]] | None = None
 

@@ -100,7 +100,7 @@ def generate(
     settings = ModelSettings.of(chat)
     _check(settings, offline, mix is not None, extend is not None, fill_gaps)
     named = _names(kinds)
-    target = _target(output, extend, force)
+    target = checked_target(output, extend, force)
     categories = _mix(mix)
     say("opening the index", 0, 1)
     opened = index if isinstance(index, Index) else Index.open(index)
@@ -163,7 +163,7 @@ def _names(kinds: Sequence[str] | str | None) -> list[str]:
     return [kind.name for kind in kinds_named([name.strip() for name in named if name.strip()])]
 
 
-def _target(output: PathLike | None, extend: PathLike | None, force: bool) -> Path | None:
+def checked_target(output: PathLike | None, extend: PathLike | None, force: bool) -> Path | None:
     """The file to write; None: none is. What stands there is not overwritten unasked."""
     from karat.files import frozen_beside
 

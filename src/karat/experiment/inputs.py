@@ -137,8 +137,8 @@ def _rename(run: Run, renamed: dict[str, str], taken: set[str]) -> Run:
 
     return replace(
         run, question_ids=[name(qid) for qid in run.question_ids], answers=by_name(run.answers),
-        failed=by_name(run.failed), unasked=by_name(run.unasked), texts=by_name(run.texts), by_question=None,
-        _docs=run.docs, _scores=run.scores,
+        failed=by_name(run.failed), unasked=by_name(run.unasked), texts=by_name(run.texts), steps=by_name(run.steps),
+        by_question=None, _docs=run.docs, _scores=run.scores,
     )  # fmt: skip
 
 

@@ -8,6 +8,7 @@ from karat.files._frozen import Frozen, frozen_beside, frozen_path, write_frozen
 from karat.files._labels import as_labels
 from karat.files._raw_table import RawTable, read_raw_table, read_tables
 from karat.files._read import read_any, read_results, read_testset
+from karat.files._redact import Redactor
 from karat.files._results import ReplyReader
 from karat.files._runs import described
 from karat.files._score_table import as_score_table, is_score_table
@@ -17,6 +18,7 @@ from karat.files.canonical import answer_row
 __all__ = [
     "Frozen",
     "RawTable",
+    "Redactor",
     "ReplyReader",
     "answer_row",
     "as_labels",

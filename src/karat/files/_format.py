@@ -40,8 +40,9 @@ class Format:
     """One way to write down test sets, results or both.
 
     `sniff` looks at content, never at the file's name alone, and returns None when the input is something else;
-    it may raise nothing but KaratError. Readers return what they read and notes on it, a sentence each. Writers name
-    each kind of thing that the format cannot hold.
+    it may raise nothing but KaratError. `by_head`: the head of a file tells it from all others, which are not asked
+    then, so that a file too long to be held is never read whole. Readers return what they read and notes on it, a
+    sentence each. Writers name each kind of thing that the format cannot hold.
     """
 
     name: str
@@ -51,6 +52,7 @@ class Format:
     read_results: Callable[[Input], tuple[list[Run], Sequence[str]]] | None = None
     write_testset: Callable[[TestSet, Path], list[str]] | None = None
     write_results: Callable[[Sequence[Run], Path], list[str]] | None = None
+    by_head: bool = False
     endings: tuple[str, ...] = ()  # of file names, for choosing a writer when no format is named
 
     def reader(self, kind: Kind) -> Callable[[Input], tuple[Any, Sequence[str]]] | None:

@@ -74,8 +74,17 @@ def _all_notes(entry: Format, notes: Sequence[str], input: Input) -> tuple[str, 
 
 def _best(input: Input, kind: Kind) -> tuple[Format, Fit] | None:
     """The format that fits best, if any does; of equals the first by name."""
-    fitting = [(entry, fit) for entry in formats() if entry.reader(kind) and (fit := entry.sniff(input, kind))]
+    known = next((entry for entry in formats() if entry.by_head and _fits_any(entry, input)), None)
+    if known is not None:
+        fit = known.sniff(input, kind) if known.reader(kind) else None
+        return None if fit is None else (known, fit)
+    others = (entry for entry in formats() if entry.reader(kind) and not entry.by_head)
+    fitting = [(entry, fit) for entry in others if (fit := entry.sniff(input, kind))]
     return max(fitting, key=lambda pair: pair[1].confidence, default=None)
+
+
+def _fits_any(entry: Format, input: Input) -> bool:
+    return any(entry.reader(kind) and entry.sniff(input, kind) for kind in KINDS)
 
 
 def _fitting(input: Input, kind: Kind) -> Format:

@@ -66,6 +66,7 @@ class ResultRow:
     answer: Answer | None = None
     error: str | None = None
     blank: bool = False  # its list of hits is an empty cell
+    steps: list[dict[str, Any]] | None = None
 
 
 class ResultReader(RecordReader):
@@ -151,7 +152,13 @@ class ResultReader(RecordReader):
                 near or 'Add "retrieved" (or "doc_ids", "retrieved_pages", ...), "answer", or "error".',
             )
         answer = self._answer(record, qid, answers, contexts)
-        return ResultRow(HitColumns() if blank else hits, answer, blank=blank)
+        return ResultRow(HitColumns() if blank else hits, answer, blank=blank, steps=self._steps(record))
+
+    def _steps(self, record: Record) -> list[dict[str, Any]] | None:
+        """The retrievals of a question that had several: kept as they are, and not scored."""
+        steps = next((record[name] for name in self.columns.of["steps"] if record.get(name) is not None), None)
+        steps = cells.as_list(steps) if isinstance(steps, str | list) else None
+        return steps if steps and all(isinstance(step, dict) for step in steps) else None
 
     def _lists_nothing(self, record: Record) -> bool:
         """Whether a record has a field for the list of its hits, and nothing in it: it retrieved no documents."""
@@ -370,6 +377,8 @@ def read_systems(input: Input) -> tuple[list[Run], list[str]]:
                 builder.failed[qid] = result.error
             if result.answer is not None:
                 builder.answers[qid] = result.answer
+            if result.steps is not None:
+                builder.steps[qid] = result.steps
             builder.blank += result.blank
     if not builders:
         raise input.error("no results", remedy="Give at least one row.")

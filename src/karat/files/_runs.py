@@ -41,6 +41,7 @@ class RunBuilder:
         self.answers: dict[str, Answer] = {}
         self.failed: dict[str, str] = {}
         self.texts: dict[str, str] = {}
+        self.steps: dict[str, list[dict[str, Any]]] = {}
         self.blank = 0  # questions whose list of hits is an empty cell
 
     def add(self, qids: Sequence[str], sizes: Sequence[int], hits: HitColumns) -> None:
@@ -83,6 +84,7 @@ class RunBuilder:
             failed=self.failed,
             source=source,
             texts=self.texts,
+            steps=self.steps,
             settings=_settings(key),
         )
 

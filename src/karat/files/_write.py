@@ -8,6 +8,7 @@ import json
 import os
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
+from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, TextIO
 
@@ -18,6 +19,7 @@ from karat.core.text.words import plural
 from karat.core.types import TestSet
 from karat.files._format import KINDS, Format, Kind, formats
 from karat.files._read import read_any, read_results, read_testset
+from karat.files._redact import Redactor
 from karat.io.writing import replaced
 
 if TYPE_CHECKING:
@@ -66,8 +68,13 @@ def convert(
     *,
     format: str | None = None,
     columns: Mapping[str, str] | None = None,
+    redact: Sequence[str] = (),
 ) -> tuple[InputInfo, str, list[str]]:
-    """Writes what one file holds as another: what it was taken for, the format written, and what that cannot hold."""
+    """Writes what one file holds as another: what it was taken for, the format written, and what that cannot hold.
+
+    What the patterns of `redact` find is replaced first; see Redactor.
+    """
+    redactor = Redactor(redact)
     kinds = [kind for kind in KINDS if _fitting(Path(target), kind, format)]
     what: TestSet | list[Run]
     if kinds == ["testset"]:
@@ -76,8 +83,10 @@ def convert(
         what, taken = read_results(source, columns=columns)
     else:
         what, taken = read_any(source, columns=columns)
+    what = redactor.redacted_testset(what) if isinstance(what, TestSet) else redactor.redacted_runs(what)
     written_as = _format_for(Path(target), _kind(what), format).name
-    return taken, written_as, write(what, target, format=format, inputs=(source,))
+    lost = write(what, target, format=format, inputs=(source,))
+    return replace(taken, notes=(*taken.notes, *redactor.notes())), written_as, lost
 
 
 def _kind(what: TestSet | Run | Sequence[Run]) -> Kind:
@@ -203,5 +212,6 @@ def lost_of_results(runs: Sequence[Run], *, keeps: Sequence[str] = ()) -> list[s
         "spent": ("tokens and cost", any(a.tokens is not None or a.cost_usd is not None for a in answers)),
         "confidence": ("how sure systems are of their answers", any(a.confidence is not None for a in answers)),
         "used": ("which hits answers used", any(a.used is not None for a in answers)),
+        "steps": ("the retrievals of questions that had several", any(run.steps for run in runs)),
     }
     return [name for key, (name, present) in parts.items() if present and key not in keeps]

@@ -67,6 +67,8 @@ def _results(runs: Sequence[Run]) -> Iterator[dict[str, Any]]:
             row["retrieved"] = [{k: h[k] for k in ("id", "score", *HIT_FIELDS) if h.get(k) is not None} for h in hits]
         if qid not in run.failed and qid in run.answers:
             row |= answer_row(run.answers[qid])
+        if qid in run.steps:
+            row["steps"] = list(run.steps[qid])
         yield row
 
 

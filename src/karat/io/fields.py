@@ -18,7 +18,7 @@ from karat.io.cells import is_missing
 DOC = ("doc", "doc_id", "docid", "document", "document_id", "corpus_id")
 FILE = (
     "file", "filename", "file_name", "file_path", "path", "pdf", "source", "source_file", "source_doc",
-    "source_document", "doc_name", "document_name",
+    "source_document", "doc_name", "document_name", "doc_uri",
 )  # fmt: skip
 """Names of a document, and of the file that holds it."""
 
@@ -98,6 +98,7 @@ RESULTS: dict[str, tuple[str, ...]] = {
     "model": ("model", "model_name", "answer_model"),
     "status": ("status",),
     "error": ("error", "error_message"),
+    "steps": ("steps",),
     "alpha": ("alpha",),
     "k": ("k", "top_k"),
 }  # fmt: skip
@@ -211,6 +212,8 @@ _OFTEN_MAPPED = (
     "id", "question", "answers", "gold", "gold_doc", "gold_page", "gold_url", "gold_chunk", "gold_quote", "kind",
     "retrieved", "retrieved_id", "retrieved_page", "retrieved_url", "answer", "system", "doc", "score", "grade",
 )  # fmt: skip
+SPAN = "span"
+"""`--map span=NAME` says what the spans of traces are called that retrieve, where NAME is no field."""
 MOST_SHAPES = 512  # sets of names that are remembered
 _NOTHING: Mapping[str, Any] = {}
 NO_TAG = frozenset({"question_length", "question_number", "user_input"})
@@ -278,6 +281,8 @@ def checked_map(columns: Mapping[str, str] | None, table: Mapping[str, Any] | No
     known = known_names(*((TESTSET, RESULTS, TABLE, FLAT_GOLD, LABELS) if table is None else (table,)))
     fields = {}
     for column, field in (columns or {}).items():
+        if column == SPAN and table is None and field_name(str(field)) not in known:
+            continue
         fields[str(column)] = field_name(str(field))
         if fields[str(column)] not in known:
             raise UsageError(

@@ -15,7 +15,7 @@ from karat.core.errors import InputError, UsageError, did_you_mean
 from karat.core.text.wellformed import well_formed_values
 from karat.io import records as _records
 from karat.io.cells import CellError, Record, can_be
-from karat.io.fields import MOST_SHAPES, PRINTED, UNSCORED, Columns, checked_map, field_name, looks_keyed
+from karat.io.fields import MOST_SHAPES, PRINTED, SPAN, UNSCORED, Columns, checked_map, field_name, looks_keyed
 from karat.io.formulas import unguarded_cell
 from karat.io.frames import is_frame, polars_frame, read_workbook
 from karat.io.opening import HEAD
@@ -46,6 +46,7 @@ class Input:
     def __init__(self, name: str, columns: Mapping[str, str] | None = None) -> None:
         self.name = name
         self.columns = checked_map(columns)
+        self.span, self.reads_spans = (columns or {}).get(SPAN), False  # of traces: what spans are called that retrieve
         self.original: dict[str, str] = {}  # normalised name -> name in the file
         self.sheet_notes: tuple[str, ...] = ()  # which sheets of a workbook were left out
         self.folder: Path | None = None
@@ -311,12 +312,14 @@ class Input:
     @property
     def map_notes(self) -> tuple[str, ...]:
         """A note for each `--map column=field` whose column is not in this input (it may be in another)."""
-        seen = {field_name(original) for original in self._names}
-        return tuple(
+        seen = {field_name(original) for original in self._names} | ({SPAN} if self.reads_spans else set())
+        notes = tuple(
             f"--map {column}={field}: there is no column {column!r} here.{did_you_mean(column, self._names)}"
             for column, field in self.columns.items()
             if field_name(column) not in seen
         )
+        lacks_spans = self.span is not None and SPAN not in self.columns and not self.reads_spans
+        return (*notes, f"--map {SPAN}={self.span}: there are no traces here.") if lacks_spans else notes
 
     def column_notes(self, used: Iterable[str], others: Iterable[str] = ()) -> list[str]:
         """Which columns were read and which were not; of records that are no table, only where some were not.

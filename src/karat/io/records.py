@@ -24,7 +24,8 @@ Refuse = Callable[[int | None, str, str], None]
 WRAPPERS = ("questions", "test_cases", "queries", "results", "records", "rows", "samples", "examples", "items", "data")
 """Keys under which a JSON object keeps its list of records."""
 
-_NO_CHARACTER = re.compile(r"\\u(?:[dD][89a-fA-F]|0000)")  # as JSON writes half of a pair, whole pairs and NUL
+NO_CHARACTER = re.compile(r"\\u(?:[dD][89a-fA-F]|0000)")
+"""What JSON writes for half of a pair, for whole pairs and for NUL."""
 _CSV_LIMIT = threading.RLock()  # the csv module's limit is the whole program's
 _KINDS = {list: "a list", str: "text", int: "a number", float: "a number", bool: "a truth value"}
 
@@ -54,7 +55,7 @@ def parse_json(text: str, *, strict: bool = True) -> Any:
         raise
     except ValueError:
         raise JSONError("a number in the JSON has too many digits", "Write it as text.") from None
-    return well_formed_values(value) if strict and _NO_CHARACTER.search(text) else value
+    return well_formed_values(value) if strict and NO_CHARACTER.search(text) else value
 
 
 def _once(pairs: list[tuple[str, Any]]) -> Record:

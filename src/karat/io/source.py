@@ -8,6 +8,7 @@ import zipfile
 from collections.abc import Iterator
 from contextlib import suppress
 from functools import cached_property
+from itertools import chain
 from pathlib import Path
 
 from karat.core.errors import InputError
@@ -143,6 +144,18 @@ class Source:
             for line in text.removesuffix("\n").split("\n"):
                 row += 1
                 yield row, line.removesuffix("\r")
+
+    def texts(self, size: int = PIECE) -> Iterator[str]:
+        """The text in pieces that may end anywhere, of files that need not be made of lines."""
+        decoder = codecs.getincrementaldecoder("utf-8")()
+        drop, row = self._mark, 1
+        for piece in chain(self._pieces(size), (b"",)):
+            try:
+                yield decoder.decode(piece[drop:], final=not piece)
+            except UnicodeDecodeError:
+                raise self.error("the text is not UTF-8", row=row, remedy="Save it as UTF-8.") from None
+            drop = max(0, drop - len(piece))
+            row += piece.count(b"\n")
 
     def _decoded(self, data: bytes, row: int) -> str:
         """Whole lines, of which the first has this number, as text; what is not UTF-8 is refused."""
