@@ -35,6 +35,7 @@ SpansOf = Callable[[Mapping[str, Any], ContentReader], Iterable[Span]]
 _HEX = re.compile(r"[0-9a-fA-F]+")
 _ID_BYTES = (8, 16)  # of a span, of a trace
 _HEX_DIGITS = (16, 32)
+_MARKS = (b"Spans", b"spans", b"trace_id", b"traceId", b"bservation", b"run_type")  # one of these is in every head
 _EXAMPLES = 3
 _MOST_NAMES = 12
 _NO_REASON = "failed, for a reason that the trace does not say"
@@ -53,7 +54,7 @@ def keys_of(input: Input) -> frozenset[str]:
     if input.source.is_workbook:
         return frozenset()
     if input.source.head.lstrip()[:1] in (b"{", b"["):
-        return outline(input.source.head)
+        return outline(input.source.head) if any(mark in input.source.head for mark in _MARKS) else frozenset()
     return frozenset(field_name(name) for name in re.split("[,;\t|]", input.source.first_line.replace('"', "")))
 
 

@@ -9,6 +9,7 @@ import codecs
 import json
 import re
 from collections.abc import Iterator, Mapping
+from functools import lru_cache
 from typing import Any
 
 from karat.core.text.wellformed import well_formed_values
@@ -168,6 +169,7 @@ class _Cursor:
         return JSONError(f"not valid JSON ({problem.msg})", _REMEDY, row)
 
 
+@lru_cache(maxsize=4)  # several formats ask in turn
 def outline(head: bytes) -> frozenset[str]:
     """The keys of the JSON at the beginning of a file, each with those that it stands under: `data.spans.name`.
 
