@@ -10,7 +10,7 @@ from gallery import GALLERY, copied, ran
 from nbclient import NotebookClient
 
 SCRIPTS = sorted(path.stem for path in GALLERY.glob("*.py") if path.stem != "island")
-PLAIN = ("async_function", "elasticsearch_reply", "http_endpoint", "karat_index", "results_file")
+PLAIN = ("async_function", "elasticsearch_reply", "http_endpoint", "karat_index", "results_file", "traces_file")
 PAGE = GALLERY / "README.md"
 MOST_LINES = 14
 MOST_TO_HAND_OVER = 2  # and one that prints

@@ -9,6 +9,8 @@ from langchain_core.retrievers import BaseRetriever
 from langchain_core.runnables import RunnableLambda, RunnableParallel, RunnablePassthrough
 from langchain_core.vectorstores import InMemoryVectorStore
 from langgraph.graph import START, MessagesState, StateGraph
+from openinference.instrumentation.langchain import LangChainInstrumentor
+from tracing import traced
 from typing_extensions import TypedDict
 
 import karat
@@ -79,6 +81,18 @@ for kind, questions in TESTSETS.items():
         "dumped": lambda question, retriever=retriever: [one.model_dump() for one in retriever.invoke(question)],
     }
     reports[kind] = karat.evaluate(questions, systems)
+    if kind != "ids":  # which are not recorded
+        asked = {
+            "retriever": retriever.invoke,
+            "parallel": systems["parallel"].invoke,
+            "chain": lambda text, chain=systems["chain"]: chain.invoke({"input": text}),
+            "graph": lambda text, graph=systems["graph"]: graph.invoke({"question": text}),
+        }
+        traces = {name: traced(LangChainInstrumentor(), ask, questions, name) for name, ask in asked.items()}
+        matching = (
+            {"page_offset": 1} if kind == "pages" else None
+        )  # as the report says: nothing records what counts from 0
+        reports[f"traces of {kind}"] = karat.evaluate(questions, traces, matching=matching)
 
 
 class Broken(BaseRetriever):

@@ -9,6 +9,8 @@ from llama_index.core.llms import MockLLM
 from llama_index.core.query_engine import RetrieverQueryEngine
 from llama_index.core.retrievers import BaseRetriever
 from llama_index.core.schema import TextNode
+from openinference.instrumentation.llama_index import LlamaIndexInstrumentor
+from tracing import traced
 
 import karat
 
@@ -52,6 +54,9 @@ for kind, questions in TESTSETS.items():
         "dumped": lambda question, retriever=retriever: [hit.model_dump() for hit in retriever.retrieve(question)],
     }
     reports[kind] = karat.evaluate(questions, systems)
+    asked = {"retriever": retriever.retrieve, "query engine": systems["query engine"].query}
+    traces = {name: traced(LlamaIndexInstrumentor(), ask, questions, name) for name, ask in asked.items()}
+    reports[f"traces of {kind}"] = karat.evaluate(questions, traces)
 
 
 class Broken(BaseRetriever):

@@ -17,9 +17,10 @@ from gallery import copied
 ROOT = Path(__file__).parents[2]
 HERE = Path(__file__).parent
 RUNNER = ROOT / "tests" / "builders" / "gallery.py"
+OTLP = "opentelemetry-exporter-otlp-proto-common"
 PACKAGES = {
-    "langchain": ("langchain", "langgraph"),
-    "llamaindex": ("llama-index-core",),
+    "langchain": ("langchain", "langgraph", "openinference-instrumentation-langchain", OTLP),
+    "llamaindex": ("llama-index-core", "openinference-instrumentation-llama-index", OTLP),
     "haystack": ("haystack-ai",),
     "dspy": ("dspy",),
     "stores": ("chromadb", "qdrant-client"),
