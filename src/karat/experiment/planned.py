@@ -175,7 +175,8 @@ def _systems(spec: Spec, work: SpecSystems) -> Iterator[tuple[str, SystemSetting
     )
     for one in spec.systems():
         if isinstance(one.source, ResultsFile):
-            yield from ((shown.name, None) for shown, _ in one.source.read(one.configuration, spec.keys.map))
+            named, _ = one.source.read(one.configuration, spec.keys.map)
+            yield from ((shown.name, None) for shown, _ in named)
         elif not isinstance(one.source, SystemSettings):
             yield one.name, None
         elif one.source.has_store:

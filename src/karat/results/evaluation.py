@@ -50,11 +50,12 @@ class Matching:
 
     def of_systems(self, systems: Sequence[str]) -> Matching:
         """The same of some systems."""
-        shares, strangers, unmatchable = (
-            {name: counts for name, counts in table.items() if name in systems}
-            for table in (self.share, self.strangers, self.unmatchable)
+        return replace(
+            self,
+            share={name: share for name, share in self.share.items() if name in systems},
+            strangers={name: hits for name, hits in self.strangers.items() if name in systems},
+            unmatchable={name: entries for name, entries in self.unmatchable.items() if name in systems},
         )
-        return replace(self, share=shares, strangers=strangers, unmatchable=unmatchable)
 
     @property
     def unmatchable_line(self) -> str:

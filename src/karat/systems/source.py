@@ -98,8 +98,13 @@ class ResultsFile:
         aligned, notes = request.align([run for _, run in named])
         for number, ((shown, _), run) in enumerate(zip(named, aligned, strict=True)):
             seconds = seconds_before_answering(run, request.testset.ids)
-            first = {} if number else {"notes": notes, "about": info}
-            yield SystemRun(configuration=shown, run=run, seconds=seconds, **first)
+            yield SystemRun(
+                configuration=shown,
+                run=run,
+                seconds=seconds,
+                notes=() if number else notes,
+                about=None if number else info,
+            )
 
     def reads(self) -> Iterator[Path]:
         yield self.path

@@ -163,11 +163,11 @@ def test_an_async_function_is_asked_inside_and_outside_of_a_running_loop():
 
     async def search(question, k):
         await asyncio.sleep(0)
-        loops.add(id(asyncio.get_running_loop()))
+        loops.add(asyncio.get_running_loop())
         return right(question)[:k]
 
     async def notebook():
-        return evaluated(search), id(asyncio.get_running_loop())
+        return evaluated(search), asyncio.get_running_loop()
 
     outside = evaluated(search)
     inside, own = asyncio.run(notebook())
