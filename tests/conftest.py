@@ -18,7 +18,7 @@ for library in ("OMP", "OPENBLAS", "RAYON"):
 os.environ.setdefault("POLARS_MAX_THREADS", "1")
 
 # How long an example takes to draw says how busy the machine is, not whether the law holds.
-settings.register_profile("karat", suppress_health_check=[HealthCheck.too_slow], deadline=None, max_examples=12)
+settings.register_profile("karat", suppress_health_check=[HealthCheck.too_slow], deadline=None, max_examples=6)
 settings.register_profile("ci", settings.get_profile("karat"), max_examples=50)  # --hypothesis-profile=ci
 settings.register_profile("thorough", settings.get_profile("karat"), max_examples=200)
 settings.load_profile("karat")

@@ -2,6 +2,7 @@
 
 import json
 import re
+import shutil
 from collections import Counter
 from pathlib import Path
 
@@ -29,6 +30,22 @@ def light(monkeypatch):
     monkeypatch.setattr("karat.experiment.run_documents.OUTPUTS", ("csv",))
     for name in ("HTTP_PROXY", "HTTPS_PROXY", "ALL_PROXY", "http_proxy", "https_proxy", "all_proxy", "OPENAI_API_KEY"):
         monkeypatch.delenv(name, raising=False)
+
+
+@pytest.fixture(scope="module")
+def built(tmp_path_factory):
+    return tmp_path_factory.mktemp("built") / "indexes"
+
+
+@pytest.fixture(autouse=True)
+def indexes(folder, built):
+    """The index of the demo's documents, as the first of these tests built it."""
+    indexes = folder / "runs" / "indexes"
+    if built.exists():
+        shutil.copytree(built, indexes)
+    yield
+    if not built.exists() and len(list(indexes.glob("*.index"))) == 1:
+        shutil.copytree(indexes, built)
 
 
 def said(request):

@@ -158,7 +158,12 @@ def test_a_place_that_cannot_be_written_and_a_run_that_is_held_are_named(station
     assert last() != path
 
 
-@pytest.mark.parametrize("stage", ["searching by", "answering by", "tracing failures", "writing tables"])
+STAGES = ["searching by", "answering by", "tracing failures", "writing tables"]
+
+
+@pytest.mark.parametrize(
+    "stage", [*STAGES[::3], *(pytest.param(stage, marks=pytest.mark.slow) for stage in STAGES[1:3])]
+)
 def test_killed_in_any_stage_a_run_ends_as_if_undisturbed(station, put, folder, last, monkeypatch, stage):
     """The second time that a stage says how far it is the process is gone, as by SIGKILL from outside."""
     import karat

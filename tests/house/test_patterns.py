@@ -245,7 +245,7 @@ def attacks(pattern: "re.Pattern[Any]", thorough: bool) -> list[tuple[str, str, 
         parts |= {(first, letter) for first in sorted({before for before, _ in parts})[:40] for letter in " a0.-"}
         parts |= {("", first + letter) for first in letters[:12] for letter in " a0.-" if first != letter}
     chosen = sorted((before, pump) for before, pump in parts if pump)
-    chosen = chosen[:: 1 + len(chosen) // (400 if thorough else 60)]
+    chosen = chosen[:: 1 + len(chosen) // (400 if thorough else 30)]
     return [(before, pump, tail) for before, pump in chosen for tail in ("", "\0", "\n!")]
 
 

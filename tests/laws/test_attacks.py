@@ -94,11 +94,12 @@ def guard():
     signal.signal(signal.SIGVTALRM, earlier)
 
 
+@pytest.mark.parametrize("pumps", [PUMPS[::2], pytest.param(PUMPS[1::2], marks=pytest.mark.slow)], ids=["even", "odd"])
 @pytest.mark.parametrize("name", FUNCTIONS)
-def test_a_text_of_one_thing_again_and_again_is_read_in_linear_time(guard, name):
+def test_a_text_of_one_thing_again_and_again_is_read_in_linear_time(guard, name, pumps):
     pump = ""
     try:
-        for pump in PUMPS:
+        for pump in pumps:
             signal.setitimer(signal.ITIMER_VIRTUAL, TEXT_GUARD)
             FUNCTIONS[name]("A" + pump * (SIZE // len(pump)) + "!")
     except _TooLongError:
@@ -131,6 +132,6 @@ def test_a_header_of_thousands_of_columns_is_read_in_linear_time(guard, tmp_path
 
 def test_headings_that_name_no_measure_are_passed_over_quickly():
     begun = time.process_time()
-    for number in range(2_000):
+    for number in range(500):
         headings.measure_of(f"column {number}", 5)
-    assert time.process_time() - begun < GUARD
+    assert time.process_time() - begun < GUARD / 4

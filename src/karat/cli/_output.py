@@ -33,9 +33,10 @@ def counted_on_terminal(quiet: bool) -> Callable[[str, int, int], None]:
     progress = ProgressLine()
 
     def say(what: str, done: int, total: int) -> None:
-        line = progress.line(what, done, total)
+        width = shutil.get_terminal_size().columns - 1
+        line = progress.line(what, done, total, width)
         if line is not None:
-            print(f"\r\x1b[2K{line[: shutil.get_terminal_size().columns - 1]}", end="", file=sys.stderr, flush=True)
+            print(f"\r\x1b[2K{line[:width]}", end="", file=sys.stderr, flush=True)
 
     return say
 

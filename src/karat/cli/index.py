@@ -103,7 +103,8 @@ def command(
     if as_json:
         typer.echo(objects.index(made.about, str(output)))
     else:
-        show_document(document(made.about, str(output), default_line(made)), quiet=quiet, verbose=verbose)
+        reused = None if made.reuse is None else made.reuse.line
+        show_document(document(made.about, str(output), default_line(made), reused), quiet=quiet, verbose=verbose)
     if any(problem.fatal for problem in made.problems):
         leave(FAILED)
 

@@ -89,6 +89,15 @@ def command(
     dry_run: Annotated[
         bool, typer.Option("--dry-run", help="Say what chat models would be asked and what that costs; run nothing.")
     ] = False,
+    jobs: Annotated[
+        int | None,
+        typer.Option(
+            "-j",
+            "--jobs",
+            metavar="N",
+            help="How much runs at a time: processes that index and search, and model calls.",
+        ),
+    ] = None,
     map_: Map = None,
     as_json: Json = False,
     quiet: Quiet = False,
@@ -122,15 +131,18 @@ def command(
     answering = {"answer": answer, "contexts": contexts, "judge": judge}
     if _makes_testset(named, making):
         refuse({**spec_only, **answering, **matching, "map": map_}, FOR_TESTSETS)
-        done = _run_documents(named, {**making, "runs_dir": runs_dir, "dialect": dialect, **options}, common)
+        done = _run_documents(
+            named, {**making, "runs_dir": runs_dir, "dialect": dialect, "jobs": jobs, **options}, common
+        )
     else:
         refuse(making, FOR_DOCUMENTS)
         written = spec_for(*named)
         if no_code:
             written.resolved().refuse_code()
         chosen = written.with_options(
-            columns=columns_of(map_), matching={"dialect": dialect, **matching}, **answering, **options
-        )
+            columns=columns_of(map_), matching={"dialect": dialect, **matching}, processes=jobs,
+            jobs=jobs if options["model"] or written.keys.model else None, **answering, **options,
+        )  # fmt: skip
         if dry_run:
             _show_planned(chosen, as_json)
             return

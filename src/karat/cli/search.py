@@ -76,9 +76,9 @@ def command(
     from karat.experiment.search import search_all
     from karat.report import objects
     from karat.report.build.explanation import document
+    from karat.systems.chunk_columns import check_pages
     from karat.systems.hits import search_one
     from karat.systems.index_folder import is_index
-    from karat.systems.retrieval import check_pages
 
     reading: dict[str, Any] = {"pages": check_pages(pages), "columns": columns_of(map_)}
     printing = {"as_json": as_json, "verbose": verbose}

@@ -58,8 +58,8 @@ def command(
     from karat.report import objects
     from karat.report.build.testset_check import check_document
     from karat.report.render import written
+    from karat.systems.chunk_columns import check_pages
     from karat.systems.index import check_order
-    from karat.systems.retrieval import check_pages
 
     ending = Path(output).suffix.lower() if output is not None else ""
     if output is not None and ending not in ENDINGS:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 import sys
 import time
 from collections.abc import Callable
@@ -11,6 +12,7 @@ from typing import Any, ParamSpec, TypeVar
 _P = ParamSpec("_P")
 _T = TypeVar("_T")
 _BAR = 24
+_UNIT = re.compile(r" \[(\w+)\]$")
 _SHOWN_FROM, _SHOWN_AGAIN = 1.0, 0.1  # seconds: what is quicker shows nothing, and a line stands at least so long
 
 
@@ -21,8 +23,11 @@ class ProgressLine:
         self.clock = clock
         self.what, self.begun, self.shown = "", 0.0, 0.0
 
-    def line(self, what: str, done: int = 0, total: int = 1) -> str | None:
-        """The step in one printable line, with a bar, the pace and the time left where there is something to count."""
+    def line(self, what: str, done: int = 0, total: int = 1, width: int | None = None) -> str | None:
+        """The step in one printable line, with a bar, the pace and the time left where there is something to count.
+
+        `what` may end in what is counted, `reading [MB]`. A line that is wider than `width` has no bar.
+        """
         now = self.clock()
         if what != self.what:
             self.begun = now
@@ -32,21 +37,25 @@ class ProgressLine:
         line = f"{what} ..." if what else ""
         if what and total > 1:
             full = _BAR * done // total
-            bar = f"[{'#' * full}{'.' * (_BAR - full)}] {done:,} of {total:,}"
-            line = f"{bar}{_pace(done, total, now - self.begun)}  {what}"
+            match = _UNIT.search(what)
+            label, unit = (what[: match.start()], f" {match[1]}") if match else (what, "")
+            counts = f"{done:,} of {total:,}{unit}{_pace(done, total, now - self.begun, unit)}  {label}"
+            line = f"[{'#' * full}{'.' * (_BAR - full)}] {counts}"
+            if width is not None and len(line) > width:
+                line = counts
         return "".join(c if c.isprintable() else "?" for c in line)
 
 
-def _pace(done: int, total: int, seconds: float) -> str:
+def _pace(done: int, total: int, seconds: float, unit: str = "") -> str:
     """How many a second, and the time left, once that can be told.
 
-    >>> _pace(50, 200, 10.0), _pace(1, 2, 0.1), _pace(10, 1000, 100.0)
-    (', 5.0/s, 30 s left', '', ', 0.1/s, 165 min left')
+    >>> _pace(50, 200, 10.0), _pace(1, 2, 0.1), _pace(10, 1000, 100.0, " MB")
+    (', 5.0/s, 30 s left', '', ', 0.1 MB/s, 165 min left')
     """
     if seconds < 1 or not 0 < done < total:
         return ""
     left = (total - done) * seconds / done
-    return f", {done / seconds:,.1f}/s, " + (f"{left:.0f} s left" if left < 120 else f"{left / 60:.0f} min left")
+    return f", {done / seconds:,.1f}{unit}/s, " + (f"{left:.0f} s left" if left < 120 else f"{left / 60:.0f} min left")
 
 
 class NotebookLine:

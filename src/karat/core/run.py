@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 import struct
-from collections.abc import Iterable, Mapping, Sequence, Sized
+from collections.abc import Iterable, Iterator, Mapping, Sequence, Sized
 from dataclasses import KW_ONLY, dataclass, field, replace
 from functools import cached_property
 from itertools import chain, repeat
 from math import isfinite
-from typing import TYPE_CHECKING, Any, Literal
+from typing import TYPE_CHECKING, Any, Literal, TypeVar, overload
 
 import numpy as np
 
@@ -21,8 +21,34 @@ if TYPE_CHECKING:
     import polars as pl
     from numpy.typing import NDArray
 
+T = TypeVar("T")
 Order = Literal["given", "score"]
 HIT_FIELDS = ("chunk", "doc", "page", "page_label", "url", "text", "span", "tokens")
+
+
+class HitColumn(Sequence[T]):
+    """A value of each hit, looked up when it is asked for: `by_row` has one for each row of a table of chunks."""
+
+    def __init__(self, by_row: Sequence[T], rows: NDArray[np.int64]) -> None:
+        self.by_row, self.rows = by_row, rows
+
+    @overload
+    def __getitem__(self, hit: int) -> T: ...
+    @overload
+    def __getitem__(self, hit: slice) -> list[T]: ...
+    def __getitem__(self, hit: int | slice) -> T | list[T]:
+        if isinstance(hit, slice):
+            return [self.by_row[row] for row in self.rows[hit].tolist()]
+        return self.by_row[int(self.rows[hit])]
+
+    def __len__(self) -> int:
+        return len(self.rows)
+
+    def __iter__(self) -> Iterator[T]:
+        return map(self.by_row.__getitem__, self.rows.tolist())
+
+    def __eq__(self, other: object) -> bool:
+        return isinstance(other, Sequence) and list(self) == list(other)
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -139,9 +165,9 @@ class Run(NotebookView):
         return str(self.docs[0])
 
     @cached_property
-    def doc_list(self) -> list[str]:
+    def doc_list(self) -> Sequence[str]:
         """The ids of the hits as Python strings."""
-        return list(self.docs) if not isinstance(self.docs, list) else self.docs
+        return self.docs if isinstance(self.docs, list | HitColumn) else list(self.docs)
 
     def by_score(self) -> Run:
         """The same hits ranked by their scores; without scores, unchanged."""

@@ -150,30 +150,33 @@ class Scores(NotebookView):
                 reasons[system, q, m] = f"{failed[q, m]} of {size} repeats failed: {why}"
         return replace(first, values=values, status=status, reasons=reasons)
 
-    def select(self, *, systems: Sequence[int] | None = None, measures: Sequence[int] | None = None) -> Scores:
-        """The scores of some systems and measures, by their numbers, in this order; None: all."""
-        rows = range(len(self.systems)) if systems is None else systems
-        columns = range(len(self.measures)) if measures is None else measures
-        row_of, column_of = ({old: new for new, old in enumerate(one)} for one in (rows, columns))
+    def select(
+        self,
+        *,
+        systems: Sequence[int] | None = None,
+        questions: Sequence[int] | None = None,
+        measures: Sequence[int] | None = None,
+    ) -> Scores:
+        """The scores of some systems, questions and measures, by their numbers, in this order; None: all."""
+        asked = zip((systems, questions, measures), self.values.shape, strict=True)
+        chosen = [range(size) if numbers is None else numbers for numbers, size in asked]
+        new = [{number: place for place, number in enumerate(numbers)} for numbers in chosen]
 
-        def selected(table: Mapping[Any, Any]) -> dict[Any, Any]:
-            return {
-                (row_of[key[0]], *key[1:-1], column_of[key[-1]]): entry
-                for key, entry in table.items()
-                if key[0] in row_of and key[-1] in column_of
-            }
+        def selected(table: Mapping[Any, Any], axes: Sequence[int] = (0, 1, 2)) -> dict[Any, Any]:
+            places = ([new[axis].get(n) for axis, n in zip(axes, key, strict=True)] for key in table)
+            return {tuple(at): entry for at, entry in zip(places, table.values(), strict=True) if None not in at}
 
-        block = np.ix_(rows, range(len(self.questions)), columns)
+        rows, lists, columns = chosen
         names = tuple(self.systems[row] for row in rows)
         return Scores(
             names,
-            self.questions,
+            tuple(self.questions[question] for question in lists),
             tuple(self.measures[column] for column in columns),
-            values=self.values[block],
-            status=self.status[block],
+            values=self.values[np.ix_(*chosen)],
+            status=self.status[np.ix_(*chosen)],
             reasons=selected(self.reasons),
             details=selected(self.details),
-            floors=selected(self.floors),
+            floors=selected(self.floors, (0, 2)),
             lists_end={name: self.lists_end[name] for name in names if name in self.lists_end},
         )
 

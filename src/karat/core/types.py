@@ -129,6 +129,11 @@ class TestSet(NotebookView):
         return table
 
     @property
+    def has_gold(self) -> bool:
+        """Whether any question has gold."""
+        return any(self._qrels.values()) if self._qrels is not None else any(q.gold for q in self.questions)
+
+    @property
     def is_plain(self) -> bool:
         """True when the gold is nothing but ids, as in a qrels file."""
         return self._qrels is not None

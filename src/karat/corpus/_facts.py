@@ -42,7 +42,7 @@ class PieceFacts:
 
     @classmethod
     def of(cls, reading: PieceReading, chunked: Chunked) -> Self:
-        """Those of one piece."""
+        """Those of one piece. Its rows are counted from 1, unless ids follow them: the same wherever it stands."""
         kinds: dict[str, dict[str, tuple[int, str]]] = {}
         for chunk in chunked.chunks:
             if kind := navigation(chunk.text):
@@ -50,7 +50,7 @@ class PieceFacts:
                 count, first = of_doc.get(kind, (0, chunk.id))
                 of_doc[kind] = count + 1, first
         return cls(
-            parts=(reading.parts,),
+            parts=(tuple(part if part.by_row else part.moved(1) for part in reading.parts),),
             docs=len(reading.docs),
             pages=sum(len(doc.pages) for doc in reading.docs),
             chunks=len(chunked.chunks),

@@ -309,14 +309,16 @@ def _line_ranges(path: str, size: int, piece_bytes: int) -> Iterator[tuple[LineR
                 at += len(block)
                 ended += block.count(b"\n")
                 is_whole = block.endswith(b"\n")
+            lines = []
             while at < size and (line := file.readline(_BLOCK)):
-                content.update(line)
+                lines.append(line)
                 at += len(line)
                 is_last = line.endswith(b"\n")
                 ended += is_last
                 if is_last and (at - start >= most or (is_whole and _is_end(line, len(line), piece_bytes))):
                     break
                 is_whole = is_last
+            content.update(b"".join(lines))
             yield LineRange(start, at, row), content.hexdigest()
             if at == start:  # the file was cut short meanwhile
                 return

@@ -84,7 +84,7 @@ def unscored_pairs(testset: TestSet, runs: Sequence[Run]) -> Unscored:
 
 def _by_pair(testset: TestSet, reasons: Sequence[Mapping[str, str]]) -> dict[int, str]:
     """Reasons of each system by question, as reasons by pair; questions that the test set has not are left aside."""
-    number_of = {qid: q for q, qid in enumerate(testset.ids)}
+    number_of = {qid: q for q, qid in enumerate(testset.ids)} if any(reasons) else {}
     return {
         s * len(number_of) + number_of[qid]: reason
         for s, of_run in enumerate(reasons)

@@ -29,8 +29,7 @@ def shown_hits(system: StudySystem, testset: TestSet) -> HitTable:
     offsets = np.concatenate(([0], np.cumsum(sizes))).astype(np.int64)
     places = np.repeat(run.offsets[lists] - offsets[:-1], sizes) + np.arange(offsets[-1])
     question = np.repeat(np.arange(len(testset)), sizes)
-    ids, row_of = run.doc_list, resolution.chunks.row_of if resolution is not None else {}
-    rows = np.array([row_of.get(ids[place].strip(), -1) for place in places.tolist()], np.int64)
+    rows = resolution.index.rows_of(run)[places] if resolution is not None else np.full(len(places), -1, np.int64)
     legs = {}
     for name, leg in retrieved.legs.items() if retrieved else ():
         found = leg.find(question, rows)

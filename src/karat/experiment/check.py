@@ -8,6 +8,7 @@ from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 from karat.core.progress import shown_in_notebook
+from karat.experiment.settings import takes_settings
 
 if TYPE_CHECKING:
     from karat.core.types import TestSet
@@ -19,6 +20,7 @@ if TYPE_CHECKING:
 
 
 @shown_in_notebook("progress")
+@takes_settings()
 def check(
     testset: Any,
     index: str | os.PathLike[str] | Index | None = None,

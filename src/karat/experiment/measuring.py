@@ -48,9 +48,8 @@ def measures_of(
     texts: Sequence[str] = choices.measures
     if not texts:
         answered = any(run.has_answers for run in runs)
-        has_gold = any((testset.qrels or {}).values())
         texts = dialect.measures(
-            rankings=has_gold and (any(run.has_rankings for run in runs) or not answered),
+            rankings=testset.has_gold and (any(run.has_rankings for run in runs) or not answered),
             answers=answered,
             references=answered and any(q.answers for q in testset.questions),
             contexts=any("text" in run.fields or any(a.contexts for a in run.answers.values()) for run in runs),
@@ -151,7 +150,7 @@ def _matched(
     settings = JudgingSettings(
         repeats=matching.repeats or dialect.repeats, ties=matching.ties, collection=matching.collection
     )
-    if not any((testset.qrels or {}).values()):
+    if not testset.has_gold:
         join = Join(testset, runs)
         return Matched(judged=judge(testset, runs, join, settings), matching=None, join=join, settings=settings)
     if resolution is not None:

@@ -77,7 +77,7 @@ def _tables(study: Study, outputs: Sequence[str], runs: Sequence[Run]) -> dict[s
     if "latex" in outputs:
         made["report.tex"] = lambda: render_as(Path("report.tex"), study.evaluation)
     if "json" in outputs:
-        made["results.json"] = lambda: results.render(study)
+        made["results.json"] = lambda: results.parts(study)
     if "csv" in outputs:
         made["comparisons.csv"] = lambda: tables.pairs(study.pairs)
     made["times.parquet"] = lambda: _times(study)
@@ -123,8 +123,8 @@ def write_report(study: Study, target: str | os.PathLike[str], say: Say = lambda
     return write_study(study, path, say=say)
 
 
-def _lines(rows: Iterable[Mapping[str, Any]]) -> str:
-    return "".join(json.dumps(row, ensure_ascii=False) + "\n" for row in rows)
+def _lines(rows: Iterable[Mapping[str, Any]]) -> Iterator[str]:
+    return (json.dumps(row, ensure_ascii=False) + "\n" for row in rows)
 
 
 def _judgements(study: Study) -> Iterator[dict[str, Any]]:

@@ -19,12 +19,13 @@ if TYPE_CHECKING:
 
     from karat.core.run import Run
     from karat.experiment.settings import Choices
+    from karat.io.writing import Content
     from karat.report import Output
     from karat.results.evaluation import Evaluation
     from karat.results.gating import RuleResult
     from karat.results.study import Study
 
-    Rendering = Callable[[], str | bytes]
+    Rendering = Callable[[], Content]
 
 T = TypeVar("T")
 EXPORTS = ("liverag", "trec")
@@ -341,7 +342,7 @@ def file_writer(path: str | os.PathLike[str], forms: Mapping[str, Callable[[T], 
     return lambda result: write_whole(target, form(result))
 
 
-def render_as(path: Path, evaluation: Evaluation, also: Sequence[str] = ()) -> str | bytes:
+def render_as(path: Path, evaluation: Evaluation, also: Sequence[str] = ()) -> Content:
     """An evaluation in the form that the ending of a file name means; `also` are endings that the caller knows."""
     outputs = _by_ending()
     if path.suffix.lower() not in outputs:

@@ -37,7 +37,7 @@ if TYPE_CHECKING:
 
 Say = Callable[[str, int, int], None]
 Announce = Callable[[str], None]
-INDEXES = "indexes"
+INDEXES, SEARCHES = "indexes", "searches"
 _PACKAGES = ("numpy", "polars", "faiss-cpu", "PyStemmer", "wordllama")  # whose versions may change figures
 
 
@@ -67,7 +67,8 @@ def run(
     from karat.experiment.answering import answers_for
     from karat.experiment.finished import FinishedRun
     from karat.experiment.spec.draft import spec_for
-    from karat.experiment.store import RUNNING, make_runs_dir
+    from karat.experiment.store import RUNNING, earlier_journal, make_runs_dir
+    from karat.systems.search_stage import SearchPool
 
     spec = spec_for(spec, testset).resolved()
     root = Path(runs_dir) if runs_dir is not None else spec.path(spec.keys.runs_dir)
@@ -86,7 +87,9 @@ def run(
             folder.journal(retry_errors=retry_errors) as journal,
             _models(spec, folder, root, indexes, say, announce) as models,
         ):
-            systems, retrieval_notes = spec_systems.retrieve(journal, models.answering, say)
+            pool = SearchPool(folder.path / SEARCHES, _jobs(spec))
+            earlier = [] if fresh else earlier_journal(root, folder, [one.generation for one in built])
+            systems, retrieval_notes = spec_systems.retrieve(journal, models.answering, say, pool, earlier)
             systems, answer_notes = answers_for(
                 spec, systems, questions, models.answering, records=journal.records, journal=journal,
                 retry_errors=retry_errors, say=say,
@@ -94,7 +97,7 @@ def run(
             study = study_of(
                 spec.keys.name, questions, systems, spec_systems.plan,
                 problems=problems,
-                taken=(read_as, *map(_read_as, indexes)),
+                taken=(read_as, *map(_read_as, indexes), *(one.about for one in systems if one.about is not None)),
                 notes=(*notes, *_redone(journal), *retrieval_notes, *answer_notes, *_unread(problems)),
                 manifest=folder.manifest,
                 models=models.judging,
@@ -293,12 +296,11 @@ def indexes_of(spec: Spec, folder: Path, say: Say) -> list[BuiltIndex]:
     sources = [spec.path(text) for text in spec.keys.corpus or ()]
     keys = spec.keys.reading
     reading: dict[str, Any] = {} if keys is None else {"limits": keys.limits, "follow_links": keys.follow_links}
-    jobs = None if spec.keys.pool is None else spec.keys.pool.jobs
     chunks, embedders = {i.chunk for i in spec.indexings}, list(dict.fromkeys(i.embedder for i in spec.indexings))
     for way in spec.indexings:
         made = index_of(
             sources, folder, chunk=way.chunk, embedder=way.embedder, engines=spec.keys.engines, titles=spec.keys.titles,
-            settings=spec.keys.settings, say=say, jobs=jobs, **reading,
+            settings=spec.keys.settings, say=say, jobs=_jobs(spec), **reading,
         )  # fmt: skip
         embedder = way.embedder or made.embedder
         label = embedder.label if embedder is not None else None
@@ -309,6 +311,11 @@ def indexes_of(spec: Spec, folder: Path, say: Say) -> list[BuiltIndex]:
         marks = [way.chunk] * (len(chunks) > 1) + [str(label)] * (len(embedders) > 1)
         indexes.append(BuiltIndex(made, ", ".join(marks), way.chunk, label))
     return indexes
+
+
+def _jobs(spec: Spec) -> int | None:
+    """How many processes work at a time; None: as many as there are processors."""
+    return None if spec.keys.pool is None else spec.keys.pool.jobs
 
 
 def _read_as(index: Index) -> InputInfo:

@@ -136,7 +136,11 @@ def texts_of(value: str | Iterable[str] | None) -> tuple[str, ...]:
 
 
 def takes_settings(**homes: type) -> Callable[[Callable[_P, _T]], Callable[_P, _T]]:
-    """A call with a keyword that went into the settings of a parameter says what to write instead."""
+    """A keyword that the function does not take is refused: with what to write instead, or what there is.
+
+    `homes` are the parameters that hold settings of a kind: one of those given as a keyword of the function belongs
+    there.
+    """
     home_of = {one.name: home for home, kind in homes.items() for one in fields(kind)}
 
     def decorated(function: Callable[_P, _T]) -> Callable[_P, _T]:
@@ -145,10 +149,12 @@ def takes_settings(**homes: type) -> Callable[[Callable[_P, _T]], Callable[_P, _
         @wraps(function)
         def called(*given: _P.args, **named: _P.kwargs) -> _T:
             for name, value in named.items():
-                if name not in known and name in home_of:
-                    raise UsageError(
-                        f"{function.__name__}() takes no {name}=. Write {home_of[name]}={{{name!r}: {value!r}}}."
-                    )
+                if name in known:
+                    continue
+                remedy = f"{did_you_mean(name, known)} Leave it out; there are {', '.join(known)}."
+                if name in home_of:
+                    remedy = f" Write {home_of[name]}={{{name!r}: {value!r}}}."
+                raise UsageError(f"{function.__name__}() takes no {name}=.{remedy}")
             return function(*given, **named)
 
         return called

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import hashlib
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
@@ -30,8 +31,10 @@ if TYPE_CHECKING:
     from karat.experiment.store import Journal
     from karat.results.evaluation import Note
     from karat.systems.index import Index
+    from karat.systems.search_stage import SearchPool
 
 Say = Callable[[str, int, int], None]
+TEXTS = "texts"  # of the journal's record that says which questions its numbers mean
 
 
 @dataclass(frozen=True)
@@ -90,8 +93,18 @@ class SpecSystems:
             systems += [(p.configuration(), p.system) for p in points if p.system.essence(self.length) not in known]
         return systems
 
-    def retrieve(self, journal: Journal, models: Models, say: Say) -> tuple[list[StudySystem], list[Note]]:
-        """What every system returned, from the journal where it is there already; `models` rewrite and rerank."""
+    def retrieve(
+        self,
+        journal: Journal,
+        models: Models,
+        say: Say,
+        pool: SearchPool,
+        earlier: Sequence[Mapping[str, Any]] = (),
+    ) -> tuple[list[StudySystem], list[Note]]:
+        """What every system returned, from the journal where it is there already; `models` rewrite and rerank.
+
+        `earlier` is the journal of another run: what its legs found for the same questions is not searched again.
+        """
         from karat.experiment.inputs import aligned_runs
         from karat.results.evaluation import Note
         from karat.systems.defaults import default_notes
@@ -109,11 +122,12 @@ class SpecSystems:
         )
         systems: list[StudySystem] = []
         notes = [Note("info", note) for built in self.indexes for note in default_notes(built.index)]
-        for configuration, source, built in self._sources(journal, models, say):
+        for configuration, source, built in self._sources(journal, models, say, pool, earlier):
             for returned in source.runs(configuration, request):
                 resolution = self._resolutions.of(returned.run, None if built is None else built.index)
                 systems.append(StudySystem(**vars(returned), resolution=resolution))
                 notes += returned.notes
+        pool.clear()
         names = [system.name for system in systems]
         twice = sorted({name for name in names if names.count(name) > 1})
         if twice:
@@ -123,13 +137,15 @@ class SpecSystems:
         return systems, notes
 
     def _sources(
-        self, journal: Journal, models: Models, say: Say
+        self, journal: Journal, models: Models, say: Say, pool: SearchPool, earlier: Sequence[Mapping[str, Any]]
     ) -> Iterator[tuple[Configuration, RunSource, BuiltIndex | None]]:
         """Every system with what answers for it, and the index whose chunks it ranks, where it is one of the run."""
         systems, questions = self.over_index(), [q.text for q in self.testset]
         for built in self.indexes:
-            memory = _JournaledLegs(journal, built.generation)
-            retrieval = Retrieval(Engines(built.index), questions, models, progress=say, memory=memory, timed=True)
+            memory = _JournaledLegs(journal, built, questions, earlier)
+            retrieval = Retrieval(
+                Engines(built.index), questions, models, progress=say, memory=memory, timed=True, pool=pool
+            )
             retrieval.plan([settings for _, settings in systems], self.length)
             for configuration, settings in systems:
                 yield _marked(configuration, built), IndexSystem(settings, retrieval), built
@@ -159,25 +175,61 @@ class _JournaledRows:
 
 
 class _JournaledLegs(Memory):
-    """What legs found, kept in the journal."""
+    """What legs found, kept in the journal; `earlier` are records of another run, which may have asked the same."""
 
-    def __init__(self, journal: Journal, generation: str) -> None:
-        self._journal, self._generation = journal, generation
-        own = (r for r in journal.records if r.get("index") == generation and "questions" in r)
-        self._known = {(r["leg"], tuple(r["questions"])): r for r in own}
+    def __init__(
+        self, journal: Journal, built: BuiltIndex, questions: Sequence[str], earlier: Sequence[Mapping[str, Any]]
+    ) -> None:
+        self._journal, self._generation, self._texts = journal, built.generation, _digests(questions)
+        self._rows = int(built.index.about["corpus"]["chunks"])
+        if not any(TEXTS in record for record in journal.records):
+            journal.add([{TEXTS: self._texts}])
+        self._known = {(r["leg"], tuple(r["questions"])): r for r in self._own(journal.records)}
+        self._earlier = earlier
+        self._of_earlier: dict[str, tuple[dict[str, int], Ranked]] = {}
+
+    def _own(self, records: Sequence[Mapping[str, Any]]) -> Iterator[Mapping[str, Any]]:
+        return (r for r in records if r.get("index") == self._generation and "questions" in r)
 
     def recall(self, leg: str, questions: Sequence[int]) -> tuple[Ranked, NDArray[np.float64]] | None:
         record = self._known.get((leg, tuple(questions)))
-        if record is None:
-            return None
-        sizes, rows, scores, seconds = (unpacked(record[name]) for name in ("sizes", "rows", "scores", "seconds"))
-        offsets = np.concatenate(([0], np.cumsum(sizes))).astype(np.int64)
-        return Ranked(offsets, rows.astype(np.int64), scores.astype(np.float64)), seconds.astype(np.float64)
+        return None if record is None else (_ranked(record), unpacked(record["seconds"]).astype(np.float64))
+
+    def earlier(self, leg: str, questions: Sequence[int]) -> tuple[list[int], Ranked]:
+        if leg not in self._of_earlier:
+            self._of_earlier[leg] = self._read_earlier(leg)
+        place_of, ranked = self._of_earlier[leg]
+        same = [number for number in questions if self._texts[number] in place_of]
+        return same, ranked.take(np.array([place_of[self._texts[number]] for number in same], np.int64))
+
+    def _read_earlier(self, leg: str) -> tuple[dict[str, int], Ranked]:
+        """What a leg found before, and where the hits of each text are; nothing where the records do not fit."""
+        try:
+            texts: Sequence[str] = next((record[TEXTS] for record in self._earlier if TEXTS in record), [])
+            records = [record for record in self._own(self._earlier) if record["leg"] == leg]
+            asked = [texts[number] for record in records for number in record["questions"]]
+            ranked = Ranked.joined(list(map(_ranked, records)))
+        except (KeyError, TypeError, ValueError, IndexError):
+            return {}, Ranked.empty(0)
+        fits = len(asked) == len(ranked) and 0 <= ranked.rows.min(initial=0) <= ranked.rows.max(initial=0) < self._rows
+        return ({text: place for place, text in enumerate(asked)}, ranked) if fits else ({}, Ranked.empty(0))
 
     def keep(self, leg: str, questions: Sequence[int], ranked: Ranked, seconds: NDArray[np.float64]) -> None:
         record = {"index": self._generation, "leg": leg, "questions": list(questions)}
         arrays = {"sizes": np.diff(ranked.offsets), "rows": ranked.rows, "scores": ranked.scores, "seconds": seconds}
         self._journal.add([{**record, **{name: packed(array) for name, array in arrays.items()}}])
+
+
+def _ranked(record: Mapping[str, Any]) -> Ranked:
+    """The hits of a record of the journal."""
+    sizes, rows, scores = (unpacked(record[name]) for name in ("sizes", "rows", "scores"))
+    offsets = np.concatenate(([0], np.cumsum(sizes))).astype(np.int64)
+    return Ranked(offsets, rows.astype(np.int64), scores.astype(np.float64))
+
+
+def _digests(texts: Sequence[str]) -> list[str]:
+    """What stands for each text in a journal."""
+    return [hashlib.blake2b(text.encode("utf-8", "surrogatepass"), digest_size=16).hexdigest() for text in texts]
 
 
 def _marked(configuration: Configuration, built: BuiltIndex) -> Configuration:

@@ -89,22 +89,20 @@ class RunFolder(NotebookView):
         The rest of a line that a kill tore off goes too.
         """
         path = self.path / JOURNAL
-        if not path.exists():
-            return [], []
-        data = read_whole(path)
-        *lines, rest = data.split(b"\n")
-        sound: list[bytes] = []
-        records: list[dict[str, Any]] = []
-        damaged: list[int] = []
-        for row, line in enumerate(lines, 1):
-            try:
-                records.append(unsealed_line(line))
-                sound.append(line + b"\n")
-            except DamagedError:
-                damaged.append(row)
+        *lines, rest = self._journal_lines()
+        records, damaged = _unsealed(lines)
         if damaged or rest:
-            write_whole(path, b"".join(sound), private=True)
+            sound = (line for row, line in enumerate(lines, 1) if row not in damaged)
+            write_whole(path, b"".join(line + b"\n" for line in sound), private=True)
         return records, damaged
+
+    def _journal_lines(self) -> list[bytes]:
+        path = self.path / JOURNAL
+        return read_whole(path).split(b"\n") if path.exists() else [b""]
+
+    def journal_records(self) -> list[dict[str, Any]]:
+        """What the journal holds, for another run to read: it stays as it is."""
+        return _unsealed(self._journal_lines()[:-1])[0]
 
     @contextmanager
     def journal(self, *, retry_errors: bool = False) -> Iterator[Journal]:
@@ -117,6 +115,18 @@ class RunFolder(NotebookView):
             raise unwritable(path, problem) from None
         with file:
             yield Journal(file, records, damaged, retry_errors)
+
+
+def _unsealed(lines: Sequence[bytes]) -> tuple[list[dict[str, Any]], list[int]]:
+    """The records of lines, and the numbers of those that are damaged."""
+    records: list[dict[str, Any]] = []
+    damaged: list[int] = []
+    for row, line in enumerate(lines, 1):
+        try:
+            records.append(unsealed_line(line))
+        except DamagedError:
+            damaged.append(row)
+    return records, damaged
 
 
 @dataclass(frozen=True)
@@ -248,3 +258,15 @@ def resumable(runs_dir: str | os.PathLike[str], digest: str, *, done: bool = Fal
         if run.manifest.get("digest") == digest and (done or not run.is_done) and not is_locked(run.path):
             return run
     return None
+
+
+def earlier_journal(
+    runs_dir: str | os.PathLike[str], run: RunFolder, generations: Sequence[str]
+) -> list[dict[str, Any]]:
+    """The journal of the latest other run that was done, by the same version of karat, over one of these indexes."""
+    for other in reversed(runs_in(runs_dir)):
+        inputs = other.manifest.get("inputs", {}).get("indexes", [])
+        same = other.manifest.get("karat") == run.manifest["karat"] and other.is_done and other.id != run.id
+        if same and any(one.get("generation") in generations for one in inputs):
+            return other.journal_records()
+    return []

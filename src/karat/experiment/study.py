@@ -56,7 +56,7 @@ class StudySystem(SystemRun):
     @cached_property
     def indexed(self) -> Resolution | None:
         """The resolution, where every hit is a chunk of its index."""
-        strange = self.resolution is None or (len(self.run) > 0 and min(self.resolution.index.rows_of(self.run)) < 0)
+        strange = self.resolution is None or (len(self.run) > 0 and self.resolution.index.rows_of(self.run).min() < 0)
         return None if strange else self.resolution
 
 
@@ -306,7 +306,7 @@ def _failures(
         if resolution is None or not system.run.has_rankings:
             continue
         number = {qid: q for q, qid in enumerate(resolution.testset.ids)}
-        ranked = retrieved.ranked if retrieved else _as_ranked(system.run, resolution)
+        ranked = retrieved.whole if retrieved else _as_ranked(system.run, resolution)
         skipped = [number[qid] for qid in system.run.failed if qid in number]
         found = attribute(
             system.name, resolution, ranked, k,
@@ -350,17 +350,11 @@ def _as_ranked(run: Run, resolution: Resolution) -> Ranked:
     """The hits of a run, all of them chunks of the index, in the order they stand; a repeated one keeps its slot."""
     from karat.core.ranked import Ranked
 
-    lists = {qid: (run.offsets[q], run.offsets[q + 1]) for q, qid in enumerate(run.question_ids)}
-    ids, row_of = run.doc_list, resolution.chunks.row_of
-    rows: list[int] = []
-    sizes = []
-    for qid in resolution.testset.ids:
-        begin, end = lists.get(qid, (0, 0))
-        known = [row_of[i.strip()] for i in ids[int(begin) : int(end)]]
-        rows += known
-        sizes.append(len(known))
-    offsets = np.concatenate(([0], np.cumsum(sizes))).astype(np.int64)
-    return Ranked(offsets, np.array(rows, np.int64), -np.arange(len(rows), dtype=np.float64))
+    list_of = {qid: number for number, qid in enumerate(run.question_ids)}
+    lists = [list_of.get(qid, len(list_of)) for qid in resolution.testset.ids]  # the last is empty
+    rows = resolution.index.rows_of(run)
+    whole = Ranked(np.append(run.offsets, len(rows)), rows, -np.arange(len(rows), dtype=np.float64))
+    return whole.take(np.array(lists, np.int64))
 
 
 def _shown(systems: Sequence[StudySystem], choice: Choice | None) -> list[StudySystem]:

@@ -37,7 +37,7 @@ class GoldReader:
         self.columns, self.pages = columns, pages
         self.pages_in = frozenset(pages_in)  # columns that hold pages, whatever the alias table says
         self.missing_pages = 0
-        self._golds: dict[tuple[tuple[str, ...], tuple[Any, ...]], Gold] = {}
+        self._golds: dict[tuple[str, ...], dict[tuple[Any, ...], Gold]] = {}  # by the fields that name them
         self._names_units = columns.has(*_IDS, *_PAGES, "gold_quote", "gold_span", "gold_grade")
 
     def read(self, record: Record) -> list[Gold] | None:
@@ -60,12 +60,12 @@ class GoldReader:
         if columns is None:
             return None
         names = tuple(name for name in columns if name in GOLD_ENTRY)
-        golds = []
-        for values in zip(*(columns[name] for name in names), strict=True):
-            if (gold := self._golds.get((names, values))) is None:
-                gold = self._golds[names, values] = Gold(**dict(zip(names, values, strict=True)))
-            golds.append(gold)
-        return golds
+        known = self._golds.setdefault(names, {})
+        rows = list(zip(*(columns[name] for name in names), strict=True))
+        for values in rows:
+            if values not in known:
+                known[values] = Gold(**dict(zip(names, values, strict=True)))
+        return [known[values] for values in rows]
 
     def _listed(self, value: Any) -> list[Gold]:
         if not isinstance(value, Mapping):

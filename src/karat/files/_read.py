@@ -7,6 +7,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
+from karat.core.collection import without_collection
 from karat.core.errors import InputError, KaratError
 from karat.files._format import KINDS, Fit, Format, Kind, formats
 from karat.files._frozen import frozen_beside
@@ -52,12 +53,21 @@ def read_any(path: Path, *, columns: Mapping[str, str] | None = None) -> tuple[T
     return read_input(input, "results" if is_results else "testset")
 
 
+@without_collection
 def read_input(input: Input, kind: Kind) -> tuple[Any, InputInfo]:
     """A test set, or the runs of a results input, by the format that fits it best."""
     entry = _fitting(input, kind)
     reader = entry.reader(kind)
     assert reader is not None
-    content, notes = reader(input)
+    try:
+        content, notes = reader(input)
+        is_read = not input.learn_fields()
+    except InputError:
+        if not input.learn_fields():
+            raise
+        is_read = False
+    if not is_read:  # some names stand in later records alone: what they say is known the second time
+        content, notes = reader(input)
     what = described_testset(content) if kind == "testset" else described(content)
     return content, InputInfo(input.name, entry.name, what, _all_notes(entry, notes, input))
 

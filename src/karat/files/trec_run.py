@@ -1,4 +1,4 @@
-"""trec_run: `qid Q0 docid rank score tag`, one hit a line, blanks between; the rank column is ignored.
+"""trec_run: `qid Q0 docid rank score tag`, one hit a line, blanks between; the scores count, not the ranks.
 
 Read in blocks of whole lines, so that a run of millions of rows needs little more memory than its columns.
 """
@@ -7,8 +7,9 @@ from __future__ import annotations
 
 import math
 import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from functools import partial
+from itertools import pairwise
 from pathlib import Path
 from typing import TYPE_CHECKING, NoReturn
 
@@ -29,6 +30,8 @@ if TYPE_CHECKING:
     from karat.io.source import Source
 
 _BLOCK = 8 << 20
+_MOST_RANKS = 2_000  # lines at the beginning whose ranks are held against their scores
+_LONGEST_RANK = 12  # digits
 _BLANKS = re.compile(rb"[ \t\r\f\v]+")
 _FIELDS = ("question", "Q0", "doc", "rank", "score", "tag")
 
@@ -166,7 +169,24 @@ def _refuse_repeat(source: Source, question: str, doc: str) -> NoReturn:
 
 def _read_results(input: Input) -> tuple[list[Run], list[str]]:
     run, longer = read(input.need_source())
-    return [run], [f"text after the tag in {plural(longer, 'line')}: ignored, as trec_eval does"] if longer else []
+    notes = [f"text after the tag in {plural(longer, 'line')}: ignored, as trec_eval does"] if longer else []
+    return [run], notes + _rank_notes(input.head_lines(_MOST_RANKS))
+
+
+def _rank_notes(lines: Iterable[str]) -> list[str]:
+    """A sentence where ranks contradict scores: of two hits of a question the one with the lower score stands first."""
+    hits: dict[str, list[tuple[int, float]]] = {}
+    for fields in map(str.split, lines):
+        if _is_hit(fields) and fields[3].isdecimal() and len(fields[3]) <= _LONGEST_RANK:
+            hits.setdefault(fields[0], []).append((int(fields[3]), float(fields[4])))
+    for question, ranked in hits.items():
+        for (rank, score), (other, higher) in pairwise(sorted(ranked, key=lambda hit: (hit[0], -hit[1]))):
+            if rank < other and score < higher:
+                return [
+                    f"the ranks contradict the scores (question {question!r}: rank {rank} has {score:g}, rank {other} "
+                    f"{higher:g}): hits are ranked by score, as trec_eval does"
+                ]
+    return []
 
 
 def _write(runs: Sequence[Run], path: Path) -> list[str]:

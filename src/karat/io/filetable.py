@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import hashlib
+import os
 import zlib
 from collections.abc import Mapping
 from pathlib import Path
@@ -17,18 +18,24 @@ SMALL = 8 << 20
 """Files up to this size are checksummed whenever their folder is opened; larger ones when they are needed."""
 CHANGED = "{} is not what was written: its checksum differs"
 _BLOCK = 1 << 20
+_LINK = -1
 
 
 def file_table(folder: Path) -> dict[str, dict[str, Any]]:
     """The table of all files below a folder, in the order of their names."""
-    return {name: {"bytes": size, **_checksums(folder / name)} for name, size in sorted(_sizes(folder).items())}
+    sizes = {name: size for name, size in sorted(_sizes(folder).items()) if size != _LINK}
+    return {name: {"bytes": size, **_checksums(folder / name)} for name, size in sizes.items()}
 
 
 def is_file_table(table: Any) -> bool:
-    """Whether this is a table as `file_table` makes it, whose names lead nowhere else."""
-    return isinstance(table, dict) and all(
-        isinstance(one, dict) and isinstance(one.get("bytes"), int) and isinstance(one.get("sha256"), str)
-        for one in table.values()
+    """Whether this is a table as `file_table` makes it of a folder that holds something."""
+    return (
+        isinstance(table, dict)
+        and bool(table)
+        and all(
+            isinstance(one, dict) and isinstance(one.get("bytes"), int) and isinstance(one.get("sha256"), str)
+            for one in table.values()
+        )
     )
 
 
@@ -39,10 +46,12 @@ def fault(
 
     Sizes are compared always, checksums of `small` and `large` files unless not asked for; `fully` all, by sha256.
     """
-    for path in (folder, *folder.rglob("*")):
-        if path.is_symlink():
-            return f"{path.relative_to(folder).as_posix() if path != folder else folder.name} is a link"
+    if folder.is_symlink():
+        return f"{folder.name} is a link"
     sizes = _sizes(folder) if folder.is_dir() else {}
+    for name, size in sizes.items():
+        if size == _LINK:
+            return f"{name} is a link"
     for name, expected in table.items():
         if name not in sizes:
             return f"{name} is missing"
@@ -81,4 +90,17 @@ def _checksums(file: Path) -> dict[str, str]:
 
 
 def _sizes(folder: Path) -> dict[str, int]:
-    return {p.relative_to(folder).as_posix(): p.stat().st_size for p in folder.rglob("*") if p.is_file()}
+    """The size of each file below a folder, by its name; `_LINK` for what is a link, which is not followed."""
+    sizes: dict[str, int] = {}
+    below = [""]
+    for parent in below:
+        with os.scandir(folder / parent) as entries:
+            for entry in entries:
+                name = parent + entry.name
+                if entry.is_symlink():
+                    sizes[name] = _LINK
+                elif entry.is_dir():
+                    below.append(f"{name}/")
+                elif entry.is_file():
+                    sizes[name] = entry.stat().st_size
+    return sizes

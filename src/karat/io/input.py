@@ -304,6 +304,13 @@ class Input:
         """Field names of the first records, normalised and mapped."""
         return tuple(dict.fromkeys(itertools.chain.from_iterable(self.sample)))
 
+    def learn_fields(self) -> bool:
+        """Take in the names that only later records have, once these were read; whether there are any."""
+        late = [name for name in self.original if name not in self.fields]
+        if late:
+            self.fields = (*self.fields, *late)
+        return bool(late)
+
     @property
     def has_records(self) -> bool:
         """Whether it is made of rows with named fields."""

@@ -87,6 +87,9 @@ def json_lines(lines: Iterable[tuple[int, str]], refuse: Refuse) -> NumberedReco
             value = parse_json(line)
         except JSONError as error:
             refuse(row, error.problem, error.remedy)
+            continue
+        if type(value) is dict:
+            yield row, value
         else:
             yield from json_items([value], refuse, row)
 

@@ -29,6 +29,11 @@ def threads_for(multiplications: int) -> AbstractContextManager[Any]:
     return one_thread() if ALONE < multiplications < PAYS else nullcontext()
 
 
+def search_threads_for(multiplications: int) -> AbstractContextManager[Any]:
+    """The same for a search by FAISS, which wakes all threads for the smallest one, as BLAS does not."""
+    return threads_for(max(ALONE + 1, multiplications))
+
+
 @lru_cache(maxsize=1)
 def _thread_pools(modules: int) -> ThreadpoolController:
     """The libraries that hold threads, looked for anew (some milliseconds) when modules were imported since."""

@@ -10,7 +10,7 @@ import errno
 import os
 import re
 import secrets
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from contextlib import contextmanager, suppress
 from pathlib import Path
 
@@ -20,6 +20,9 @@ NO_ROOM = (errno.ENOSPC, errno.EDQUOT, errno.EROFS, errno.EFBIG)
 """What a system says where nothing more can be written."""
 PART = r"\.[0-9a-f]{8}\.part"
 """How the name of a file ends that is to take the place of another; it begins with a dot and the other's name."""
+
+Content = str | bytes | Iterable[str]
+"""What a file holds: text, bytes, or parts of a text one after another."""
 
 
 @contextmanager
@@ -40,10 +43,11 @@ def replaced(path: str | os.PathLike[str], *, private: bool = False) -> Iterator
             part.unlink(missing_ok=True)
 
 
-def write_whole(path: str | os.PathLike[str], content: str | bytes, *, private: bool = False) -> None:
-    """A file with this content (text as UTF-8), complete or not at all."""
-    with replaced(path, private=private) as part:
-        part.write_bytes(content.encode() if isinstance(content, str) else content)
+def write_whole(path: str | os.PathLike[str], content: Content, *, private: bool = False) -> None:
+    """A file with this content (text as UTF-8, in parts where it is long), complete or not at all."""
+    with replaced(path, private=private) as part, part.open("wb") as file:
+        for piece in (content,) if isinstance(content, str | bytes) else content:
+            file.write(piece.encode() if isinstance(piece, str) else piece)
 
 
 def private(path: str, flags: int) -> int:

@@ -80,6 +80,8 @@ class Join:
     @cached_property
     def kind_of(self) -> Mapping[Gold, str]:
         """The name of the matcher that each entry goes by."""
+        if isinstance(self.by, str):
+            return dict.fromkeys(self.golds, next(iter(self.matchers)))
         return {gold: kind for gold in self.golds if (kind := self.kind(gold)) is not None}
 
     def kind(self, gold: Gold) -> str | None:
@@ -141,10 +143,12 @@ class Join:
         grade: list[int] = []
         golds: list[Gold] = []
         keys: list[Key | None] = []
+        objects = {id(gold): gold for one in testset.questions for gold in one.gold}  # several questions may share one
+        keys_of = {number: self.gold_keys(gold) or (None,) for number, gold in objects.items()}
         for q, one in enumerate(testset.questions):
             number: dict[Key, int] = {}
             for gold in one.gold:
-                for key in self.gold_keys(gold) or (None,):
+                for key in keys_of[id(gold)]:
                     unit = len(golds) if key is None else number.setdefault(key, len(golds))
                     if unit < len(golds):
                         grade[unit] = max(grade[unit], gold.grade)
@@ -179,8 +183,8 @@ class Join:
         if self.index is None:
             return self._own_keys(kind, run)
         rows, of_rows = self.index.rows_of(run), self.row_keys[kind]
-        own = self._own_keys(kind, run) if min(rows, default=0) < 0 else [()] * len(run)
-        return [of_rows[row] if row >= 0 else keys for row, keys in zip(rows, own, strict=True)]
+        own = self._own_keys(kind, run) if rows.min(initial=0) < 0 else [()] * len(run)
+        return [of_rows[row] if row >= 0 else keys for row, keys in zip(rows.tolist(), own, strict=True)]
 
     def hit_keys(self, run: Run) -> list[tuple[Key, ...]]:
         """Keys of each hit: those of its question's kind, or the units of its question that it holds.

@@ -7,6 +7,9 @@ from collections.abc import Container, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING
 
+import numpy as np
+
+from karat.core.collection import without_collection
 from karat.core.errors import KaratError, NoOverlapError, UsageError
 from karat.core.judged import Judged
 from karat.core.run import Run
@@ -44,6 +47,7 @@ class Matched:
     unmatchable: Mapping[int, str] = field(default_factory=dict)
 
 
+@without_collection
 def match(
     testset: TestSet,
     runs: Sequence[Run],
@@ -91,7 +95,7 @@ def match_resolved(
     table = resolution.index
     _check_ambiguity(resolution)
     judged = judge(resolution.testset, runs, resolution, settings)
-    strangers = {run.name: [i for i, row in enumerate(table.rows_of(run)) if row < 0] for run in runs}
+    strangers = {run.name: np.flatnonzero(table.rows_of(run) < 0) for run in runs}
     matching = Matching(
         matcher=resolution.name,
         unit=resolution.unit,
@@ -101,7 +105,7 @@ def match_resolved(
         strangers={
             run.name: (len(strangers[run.name]), len(run), run.doc_list[strangers[run.name][0]])
             for run in runs
-            if strangers[run.name]
+            if len(strangers[run.name])
         },
         entries=len(resolution.golds),
     )
@@ -314,7 +318,7 @@ _TRUE_RESULT = "If that is the true result, add --allow-zero-overlap (allow_zero
 def _none_found(join: Join, run: Run, matching: Matching, settings: JudgingSettings) -> NoOverlapError:
     """None of the gold is among the hits of a run: what may be the cause, and what to do."""
     index = join.index
-    is_indexed = index is not None and len(run) > 0 and max(index.rows_of(run)) >= 0
+    is_indexed = index is not None and len(run) > 0 and bool(index.rows_of(run).max() >= 0)
     lacking = matching.unmatchable.get(run.name)
     if lacking and is_indexed:
         return NoOverlapError(

@@ -13,7 +13,7 @@ import numpy as np
 from karat.core.docs import Chunks, Doc
 from karat.core.errors import UsageError
 from karat.core.judged import Bools, Ints
-from karat.core.run import Run
+from karat.core.run import HitColumn, Run
 from karat.core.types import Gold, TestSet
 from karat.io.pages import page_of, pages_of, shift
 from karat.match._files import FileNames, Places
@@ -61,10 +61,12 @@ class ChunkTable:
             return False
         return self.chunks[self.chunks.row_of[doc.id]].span is None
 
-    def rows_of(self, run: Run) -> list[int]:
+    def rows_of(self, run: Run) -> Ints:
         """The row of each hit, -1 where it is no chunk of the index."""
+        if isinstance(run.docs, HitColumn) and run.docs.by_row is self.chunks.ids:
+            return run.docs.rows
         row_of = self.chunks.row_of
-        return [row_of.get(id_, row_of.get(id_.strip(), -1)) for id_ in run.doc_list]
+        return np.array([row_of.get(id_, row_of.get(id_.strip(), -1)) for id_ in run.doc_list], np.int64)
 
     @cached_property
     def labels(self) -> frozenset[str]:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import hashlib
 import json
 import os
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Protocol
@@ -46,10 +46,18 @@ class Known:
     vectors: Rows
     precision: str = "float32"
 
-    def places(self, number_of: Mapping[bytes, int]) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
-        """The places of those of some texts that are known, and the numbers of these."""
-        numbers = np.fromiter((number_of.get(bytes(one), -1) for one in self.digests), np.int64, len(self.digests))
-        places = np.flatnonzero(numbers >= 0)
+    def places(self, digests: Digests) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
+        """The places of those of some texts that are known, and the numbers of these.
+
+        Digests are looked up by their first half. Of two texts that have that in common one may go unnoticed.
+        """
+        if not len(digests):
+            return np.zeros(0, np.int64), np.zeros(0, np.int64)
+        wanted = _first_half(digests)
+        order = np.argsort(wanted)
+        nearest = np.searchsorted(wanted[order], _first_half(self.digests))
+        numbers = order.take(nearest, mode="clip")
+        places = np.flatnonzero((digests[numbers] == self.digests).all(axis=1))
         return places, numbers[places]
 
 
@@ -65,6 +73,10 @@ class Embedded:
     rows: NDArray[np.int64]
     reused: int
     """How many of the vectors were known before."""
+
+
+def _first_half(digests: Digests) -> NDArray[np.uint64]:
+    return np.ascontiguousarray(digests[:, : _SIZE // 2]).view(np.uint64)[:, 0]
 
 
 def text_digest(text: str) -> bytes:
@@ -92,29 +104,30 @@ def embed_all(
     distinct = list(first_of)
     number_of = {digest: number for number, digest in enumerate(distinct)}
     log = VectorJournal(journal, embedder.fingerprint) if journal else None
+    names = np.frombuffer(b"".join(distinct), np.uint8).reshape(-1, _SIZE)
     table = _VectorTable(len(distinct))
     for source in (*known, *([log.known] if log and log.known else ())):
         if source.fingerprint == embedder.fingerprint:
-            places, numbers = source.places(number_of)
+            places, numbers = source.places(names)
             table.fill(numbers, source.vectors[places])
     missing = np.flatnonzero(~table.filled)
     batch = getattr(embedder, "batch", 256)
     for start in range(0, len(missing), batch):
         some = missing[start : start + batch]
-        names = [distinct[number] for number in some.tolist()]
+        fresh = [distinct[number] for number in some.tolist()]
         try:
-            rows = embedder.embed([texts[first_of[name]] for name in names], "passage")
+            rows = embedder.embed([texts[first_of[name]] for name in fresh], "passage")
         except KaratError as error:
             raise KaratError(f"{error} {_done(start, len(missing), log is not None)}") from error
         table.fill(some, rows)
         if log:
-            log.add(names, rows)
+            log.add(fresh, rows)
         if progress:
             progress("embedding", start + len(some), len(missing))
     full = table.vectors.any(axis=1)
     place = np.append(np.where(full, np.cumsum(full) - 1, -1), -1)
     return Embedded(
-        np.frombuffer(b"".join(distinct), np.uint8).reshape(-1, _SIZE)[full],
+        names[full],
         table.vectors if full.all() else table.vectors[full],
         place[np.fromiter((number_of.get(digest, -1) for digest in digests), np.int64, len(digests))],
         len(distinct) - len(missing),

@@ -23,6 +23,7 @@ ATTEMPTS = 2
 _OFTEN = 0.1  # seconds between two reports of progress of a worker
 _NEARLY = 0.999  # of a shard that says that its last step is done, and is not
 _THREADS = ("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS", "RAYON_NUM_THREADS")
+_MB = 10**6
 _SERVE = f"{__name__}:serve"
 
 _Queue = queue.SimpleQueue[tuple[Shard, Any]]
@@ -80,6 +81,7 @@ class _Shown:
 
     def __init__(self, task: Task, shards: Sequence[Shard], progress: Progress) -> None:
         self.label, self.progress, self._shards = task.label, progress, shards
+        self._in_bytes = task.counts_bytes
         self._shares = dict.fromkeys((shard.digest for shard in shards), 0.0)
 
     def current(self, what: str, done: int, total: int) -> None:
@@ -103,7 +105,11 @@ class _Shown:
 
     def _show(self) -> None:
         rows = sum(self._shares[shard.digest] * shard.rows for shard in self._shards)
-        self.progress(self.label, int(rows), sum(shard.rows for shard in self._shards))
+        total = sum(shard.rows for shard in self._shards)
+        if self._in_bytes:
+            self.progress(f"{self.label} [MB]", int(rows / _MB), -(-total // _MB))
+        else:
+            self.progress(self.label, int(rows), total)
 
 
 def _by_processes(

@@ -36,13 +36,15 @@ class Shard:
 class Task:
     """A stage by its importable name (`karat.systems.index_stages:ReadAndChunk`) and its settings, plain JSON.
 
-    `hints` are settings that change how fast it is done and never what is written. `label` says to people what is done.
+    `hints` are settings that change how fast it is done and never what is written. `label` says to people what is done;
+    `counts_bytes`: the rows of its shards are bytes, which people are told in MB.
     """
 
     name: str
     settings: Mapping[str, Any]
     hints: Mapping[str, Any] = field(default_factory=dict)
     label: str = "working"
+    counts_bytes: bool = False
 
     @cached_property
     def digest(self) -> str:
@@ -60,7 +62,7 @@ class Stage(Protocol):
     """What the name of a task leads to: `Stage(settings, progress)`, opened once in each process."""
 
     def run(self, shard: Shard, folder: Path) -> int:
-        """Write what comes of a shard into an empty folder, and say how many rows that is. Same input, same bytes."""
+        """Write what comes of a shard into an empty folder, a file at least: how many rows. Same input, same bytes."""
         ...
 
 

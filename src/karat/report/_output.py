@@ -7,11 +7,12 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
 from karat.core.registry import Registry
+from karat.io.writing import Content
 
 if TYPE_CHECKING:
     from karat.results.evaluation import Evaluation
 
-    Render = Callable[[Evaluation], str | bytes]
+    Render = Callable[[Evaluation], Content]
 
 
 @dataclass(frozen=True)

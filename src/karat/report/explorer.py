@@ -10,7 +10,7 @@ from karat.core.scores import Status
 from karat.core.text.words import clean, plural
 from karat.report.explored_answers import ANSWER, answer_entry, plain, wording
 from karat.report.labels import LABELS
-from karat.report.lookups import statuses
+from karat.report.lookups import WORST_ANSWERS, statuses
 from karat.results.study import StudyHit
 
 if TYPE_CHECKING:
@@ -21,7 +21,6 @@ LEAST = 400_000  # bytes that hits and texts may take, however large the rest is
 SAID = 0.3  # share of them for the words of one system's answers, and for what is known of those
 HITS = 0.45  # share of them for hits and answers where texts would take all
 COLUMNS = 6  # measures of a question
-WORST = 20  # answers of a system
 SHORTEST = 120  # characters that a text is never cut below
 
 
@@ -31,7 +30,7 @@ def worst_of(view: StudyView) -> dict[str, Any]:
     if answers.quality is None:
         return {}
     lists = [
-        [view.ranking.index(system), [[q, round(value, 4)] for q, value in answers.worst(system, WORST)]]
+        [view.ranking.index(system), [[q, round(value, 4)] for q, value in answers.worst(system, WORST_ANSWERS)]]
         for system in answers.ranked(view.best)
     ]
     return {"measure": answers.quality.name, "lists": [one for one in lists if one[1]]}
@@ -40,8 +39,9 @@ def worst_of(view: StudyView) -> dict[str, Any]:
 def pack(view: StudyView, room: int) -> dict[str, Any]:
     """All that the explorer shows, each chunk once; systems by rank while there is room, then texts.
 
-    `room` is in bytes; questions and scores are whole even where they take all of it.
+    `room` is in bytes; questions and scores of a page are whole even where they take all of it.
     """
+    asked, view = len(view.number_of), view.page
     study, scores = view.study, view.evaluation.scores
     whole = {
         "systems": [clean(s) for s in view.ranking],
@@ -67,6 +67,12 @@ def pack(view: StudyView, room: int) -> dict[str, Any]:
             break
         entries.append({"system": view.ranking.index(system), **entry})
     notes = []
+    if len(scores.questions) < asked:
+        best, kept = clean(view.ranking[0]), len(scores.questions)
+        notes.append(
+            f"{kept:,} of {asked:,} questions are kept here: those that {best} fails first, "
+            "then the hardest. All are in rows.parquet, and karat show RUN QUESTION shows any of them."
+        )
     if 0 < len(entries) < len(view.ranking):
         of = plural(len(view.ranking), "system")
         notes.append(f"Hits are kept here for {len(entries):,} of {of}; all are in rows.parquet.")
@@ -77,7 +83,8 @@ def pack(view: StudyView, room: int) -> dict[str, Any]:
         )
     if any(entry["shortened"] for entry in entries):
         notes.append(
-            f"Contexts and verdicts are kept for the {WORST} worst answers of a system; all are in results.json."
+            f"Contexts and verdicts are kept for the {WORST_ANSWERS} worst answers of a system; "
+            "all are in results.json."
         )
     if not entries:
         notes.append("The hits of this run were not kept.")
@@ -162,7 +169,7 @@ def _answers(view: StudyView, system: str, pool: _HitPool, room: int) -> dict[st
     rough = sum(_size(answer_entry(answers, system, q, _EmptyPool())) for q in wanted)
     shortened = rough > room
     if shortened:
-        wanted = [q for q, _ in answers.worst(system, WORST)]
+        wanted = [q for q, _ in answers.worst(system, WORST_ANSWERS)]
     return {
         "answers": words,
         "said": {str(q): answer_entry(answers, system, q, pool) for q in wanted},

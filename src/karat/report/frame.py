@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import fields
 from itertools import chain
 from typing import TYPE_CHECKING, Any
@@ -17,7 +17,9 @@ from karat.report.lookups import statuses
 
 if TYPE_CHECKING:
     import polars as pl
+    from numpy.typing import NDArray
 
+    from karat.core.scores import Scores
     from karat.results.evaluation import Evaluation
 
 SUMMARY = {
@@ -59,101 +61,138 @@ def summary(evaluation: Evaluation) -> pl.DataFrame:
 
 
 def rows(evaluation: Evaluation, *, flat: bool = False) -> pl.DataFrame:
-    """One row per system x question: what is known of the question, ranked ids, answer, and every measure.
+    """One row per system x question, as `row_groups` has them, in one frame."""
+    import polars as pl
+
+    return pl.concat(row_groups(evaluation, flat=flat))
+
+
+def row_groups(evaluation: Evaluation, *, flat: bool = False) -> Iterator[pl.DataFrame]:
+    """A frame for each system, a row a question: what is known of it, ranked ids, answer, and every measure.
 
     `status` is the gravest of the row and `reason` says why. Beside a measure's column stand its own `.status` and
     `.reason`, unless `flat`, which writes lists as JSON and adds alpha, k and milliseconds of retrieval, documents and
-    pages of the hits, and the gold, of what is known.
+    pages of the hits, and the gold, of what is known. All frames have the same columns.
     """
     import polars as pl
 
     scores = evaluation.scores
-    systems, questions = len(scores.systems), len(scores.questions)
     asked = {q.id: q for q in evaluation.testset.questions}
     known = [asked.get(q) for q in scores.questions]
+    about = _about_questions(scores.questions, known)
+    settings = _settings(evaluation) if flat else {}
+    gold = _gold(evaluation, known) if flat else {}
+    status = statuses(scores)
+    reasons: dict[int, dict[int, dict[int, str]]] = {}
+    for (s, q, m), reason in scores.reasons.items():
+        reasons.setdefault(s, {}).setdefault(q, {})[m] = reason
+    for s, system in enumerate(scores.systems):
+        columns: dict[str, pl.Series] = {"system": pl.Series([_safe(system)] * len(known), dtype=pl.String), **about}
+        columns |= {name: pl.Series(name, values[s], kind) for name, (values, kind) in settings.items()}
+        columns |= _hits(evaluation, system, flat) | gold
+        if evaluation.answers:
+            answers = evaluation.answers.get(system, [None] * len(known))
+            columns["answer"] = pl.Series("answer", [_safe(a) for a in answers], pl.String)
+        columns |= _scores(scores, s, status[s], reasons.get(s, {}), flat)
+        yield pl.DataFrame(columns)
+
+
+def _about_questions(ids: Sequence[str], known: Sequence[Question | None]) -> dict[str, pl.Series]:
+    """Id, text, kind and tags of the questions."""
+    import polars as pl
+
     tags = list(dict.fromkeys(tag for q in known if q is not None for tag in q.tags))
     text: dict[str, list[str | None]] = {
-        "system": [_safe(s) for s in scores.systems for _ in range(questions)],
-        "question_id": [_safe(q) for q in scores.questions] * systems,
-        "question": [_safe(q.text) if q is not None and q.text else None for q in known] * systems,
-        "kind": [_safe(q.kind) if q is not None else None for q in known] * systems,
+        "question_id": [_safe(q) for q in ids],
+        "question": [_safe(q.text) if q is not None and q.text else None for q in known],
+        "kind": [_safe(q.kind) if q is not None else None for q in known],
     }
     for tag in tags:
-        text[_safe(f"tag.{tag}")] = [_safe(q.tags.get(tag)) if q is not None else None for q in known] * systems
-    columns: dict[str, Any] = {name: pl.Series(name, values, pl.String) for name, values in text.items()}
-    if flat:
-        columns |= _settings(evaluation)
-    if evaluation.ranked:
-        columns["ranked"] = _ranked(evaluation, flat)
-    if flat:
-        columns |= _places(evaluation, known)
-    if evaluation.ranked_scores and not flat:
-        columns["ranked_scores"] = _ranked_scores(evaluation)
-    if evaluation.answers:
-        answers = [evaluation.answers.get(s, [None] * questions) for s in scores.systems]
-        columns["answer"] = pl.Series("answer", [_safe(a) for row in answers for a in row], pl.String)
-    status = statuses(scores).reshape(systems * questions, -1)
-    names = pl.Series([s.name for s in Status])
-    reasons: list[list[str | None]] = []
-    columns["status"] = names.gather(status.max(axis=1, initial=0).astype(np.uint32))
-    columns["reason"] = pl.Series("reason", _reasons(evaluation), pl.String)
-    if not flat:
-        reasons = [[None] * (systems * questions) for _ in scores.measures]
-        for (s, q, m), reason in scores.reasons.items():
-            reasons[m][s * questions + q] = well_formed(reason)
-    for m, measure in enumerate(scores.measures):
-        name = _safe(measure.name)
-        values = np.where(status[:, m] == Status.ok, scores.values[:, :, m].reshape(-1), np.nan)
-        columns[name] = pl.Series(name, values).fill_nan(None)
+        text[_safe(f"tag.{tag}")] = [_safe(q.tags.get(tag)) if q is not None else None for q in known]
+    return {name: pl.Series(name, values, pl.String) for name, values in text.items()}
+
+
+def _scores(
+    scores: Scores, s: int, status: NDArray[np.uint8], reasons: Mapping[int, Mapping[int, str]], flat: bool
+) -> dict[str, pl.Series]:
+    """The scores of a system with status and reason, of the row and, unless `flat`, of each measure."""
+    import polars as pl
+
+    names = pl.Series([one.name for one in Status])
+    n, measures = len(scores.questions), [measure.name for measure in scores.measures]
+    columns = {
+        "status": names.gather(status.max(axis=1, initial=0).astype(np.uint32)),
+        "reason": pl.Series(
+            [_reason_of(reasons[q], measures) if q in reasons else None for q in range(n)], dtype=pl.String
+        ),
+    }
+    for m, measure in enumerate(map(_safe, measures)):
+        values = np.where(status[:, m] == Status.ok, scores.values[s, :, m], np.nan)
+        columns[measure] = pl.Series(measure, values).fill_nan(None)
         if not flat:
-            columns[f"{name}.status"] = names.gather(status[:, m].astype(np.uint32))
-            columns[f"{name}.reason"] = pl.Series(reasons[m], dtype=pl.String)
-    return pl.DataFrame(columns)
+            why = [_safe(reasons[q].get(m)) if q in reasons else None for q in range(n)]
+            columns[f"{measure}.status"] = names.gather(status[:, m].astype(np.uint32))
+            columns[f"{measure}.reason"] = pl.Series(why, dtype=pl.String)
+    return columns
 
 
 def _safe(value: Any) -> Any:
     return well_formed(value) if isinstance(value, str) else value
 
 
-def _settings(evaluation: Evaluation) -> dict[str, pl.Series]:
-    """alpha and k of the systems, else the length that all their lists have as k; and how long retrieval took."""
-    import polars as pl
+def _settings(evaluation: Evaluation) -> dict[str, tuple[list[list[Any]], Any]]:
+    """alpha and k by system, else the length that all lists have as k, and how long retrieval took; with their types.
 
-    scores = evaluation.scores
-    width, settings = len(scores.questions), evaluation.settings
-    columns: dict[str, list[Any]] = {
-        "alpha": [v for s in scores.systems for v in [settings.get(s, {}).get("alpha")] * width],
-        "k": [v for s in scores.systems for v in [settings.get(s, {}).get("k", scores.lists_end.get(s))] * width],
-    }
-    seconds = (v for s in scores.systems for v in evaluation.seconds.get(s) or [None] * width)
-    columns["retrieval_time_ms"] = [None if v is None else 1000 * v for v in seconds]
-    types = {"alpha": pl.Float64, "k": pl.Int64, "retrieval_time_ms": pl.Float64}
-    known = {name: values for name, values in columns.items() if any(v is not None for v in values)}
-    return {name: pl.Series(name, values, types[name]) for name, values in known.items()}
-
-
-def _places(evaluation: Evaluation, questions: Sequence[Question | None]) -> dict[str, pl.Series]:
-    """Documents and pages of the hits, and the gold of the questions, as JSON lists.
-
-    Pages of the gold stand apart where pages alone decide: no entry names anything else, and no hit several pages.
+    A column that no system has a value for is left out.
     """
     import polars as pl
 
-    scores = evaluation.scores
-    gold = [[g for g in q.gold if g.grade > 0] if q is not None else [] for q in questions]
-    columns: dict[str, list[Any]] = {}
-    for name, places in (("retrieved_docs", evaluation.docs), ("retrieved_pages", evaluation.pages)):
-        if places:
-            columns[name] = [row for s in scores.systems for row in places.get(s, [None] * len(questions))]
-    if any(gold):
-        columns["relevant"] = [[g.label for g in entries] for entries in gold] * len(scores.systems)
-    single = all("," not in page for row in columns.get("retrieved_pages", ()) for page in row or ())
-    if "retrieved_pages" in columns and single and all(map(_is_page, chain.from_iterable(gold))):
-        columns["relevant_pages"] = [[g.page for g in entries] for entries in gold] * len(scores.systems)
-    return {
-        name: pl.Series(name, [None if row is None else well_formed(_json(row)) for row in rows], pl.String)
-        for name, rows in columns.items()
+    scores, settings, seconds = evaluation.scores, evaluation.settings, evaluation.seconds
+    width, of = len(scores.questions), [settings.get(s, {}) for s in scores.systems]
+    ends = [scores.lists_end.get(s) for s in scores.systems]
+    spent = [seconds.get(s) or [None] * width for s in scores.systems]
+    columns = {
+        "alpha": ([[one.get("alpha")] * width for one in of], pl.Float64),
+        "k": ([[one.get("k", end)] * width for one, end in zip(of, ends, strict=True)], pl.Int64),
+        "retrieval_time_ms": ([[None if v is None else 1000 * v for v in own] for own in spent], pl.Float64),
     }
+    return {n: column for n, column in columns.items() if any(v is not None for values in column[0] for v in values)}
+
+
+def _hits(evaluation: Evaluation, system: str, flat: bool) -> dict[str, pl.Series]:
+    """What a system ranked: ids and scores; where `flat` ids, documents and pages, as JSON lists."""
+    import polars as pl
+
+    nothing: list[list[Any]] = [[]] * len(evaluation.scores.questions)
+    columns: dict[str, pl.Series] = {}
+    if evaluation.ranked:
+        ids = [[well_formed(i) for i in row] for row in evaluation.ranked.get(system, nothing)]
+        columns["ranked"] = _json("ranked", ids) if flat else pl.Series("ranked", ids, pl.List(pl.String))
+    for name, places in (("retrieved_docs", evaluation.docs), ("retrieved_pages", evaluation.pages)):
+        if flat and places:
+            columns[name] = _json(name, places.get(system, [None] * len(nothing)))
+    if evaluation.ranked_scores and not flat:
+        lists = [list(row) for row in evaluation.ranked_scores.get(system, nothing)]
+        columns["ranked_scores"] = pl.Series("ranked_scores", lists, pl.List(pl.Float64))
+    return columns
+
+
+def _gold(evaluation: Evaluation, questions: Sequence[Question | None]) -> dict[str, pl.Series]:
+    """The gold of the questions, as JSON lists.
+
+    Pages of the gold stand apart where pages alone decide: no entry names anything else, and no hit several pages.
+    """
+    gold = [[g for g in q.gold if g.grade > 0] if q is not None else [] for q in questions]
+    columns = {"relevant": _json("relevant", [[g.label for g in entries] for entries in gold])} if any(gold) else {}
+    if evaluation.pages and all(map(_is_page, chain.from_iterable(gold))) and _are_single(evaluation):
+        columns["relevant_pages"] = _json("relevant_pages", [[g.page for g in entries] for entries in gold])
+    return columns
+
+
+def _are_single(evaluation: Evaluation) -> bool:
+    """Whether no hit stands on several pages."""
+    known = (evaluation.pages[s] for s in evaluation.scores.systems if s in evaluation.pages)
+    return all("," not in page for lists in known for row in lists for page in row)
 
 
 def _is_page(gold: Gold) -> bool:
@@ -161,47 +200,23 @@ def _is_page(gold: Gold) -> bool:
     return gold.page is not None and not any(getattr(gold, name) for name in _OTHER)
 
 
-def _json(row: Sequence[Any]) -> str:
-    return json.dumps(list(row), ensure_ascii=False)
-
-
-def _ranked(evaluation: Evaluation, flat: bool) -> pl.Series:
+def _json(name: str, lists: Sequence[Sequence[Any] | None]) -> pl.Series:
     import polars as pl
 
-    empty: list[list[str]] = [[]] * len(evaluation.scores.questions)
-    lists = [
-        [well_formed(i) for i in ids]
-        for system in evaluation.scores.systems
-        for ids in evaluation.ranked.get(system, empty)
-    ]
-    if flat:
-        return pl.Series("ranked", [json.dumps(ids, ensure_ascii=False) for ids in lists], pl.String)
-    return pl.Series("ranked", lists, pl.List(pl.String))
+    texts = [None if row is None else well_formed(json.dumps(list(row), ensure_ascii=False)) for row in lists]
+    return pl.Series(name, texts, pl.String)
 
 
-def _ranked_scores(evaluation: Evaluation) -> pl.Series:
-    import polars as pl
-
-    none: list[list[float]] = [[]] * len(evaluation.scores.questions)
-    lists = [list(row) for s in evaluation.scores.systems for row in evaluation.ranked_scores.get(s, none)]
-    return pl.Series("ranked_scores", lists, pl.List(pl.Float64))
-
-
-def _reasons(evaluation: Evaluation) -> list[str | None]:
+def _reason_of(reasons: Mapping[int, str] | None, measures: Sequence[str]) -> str | None:
     """Why a row lacks values: each reason once, with the measures it concerns where they are not all."""
-    scores = evaluation.scores
-    reasons: dict[tuple[int, int], dict[str, list[str]]] = {}
-    for (s, q, m), reason in scores.reasons.items():
-        reasons.setdefault((s, q), {}).setdefault(reason, []).append(scores.measures[m].name)
-    texts: list[str | None] = []
-    for s in range(len(scores.systems)):
-        for q in range(len(scores.questions)):
-            parts = reasons.get((s, q))
-            texts.append(None if parts is None else well_formed(_reason_of(parts, len(scores.measures))))
-    return texts
-
-
-def _reason_of(parts: dict[str, list[str]], measures: int) -> str:
-    return "; ".join(
-        reason if len(names) == measures else f"{reason} ({', '.join(names)})" for reason, names in parts.items()
+    if reasons is None:
+        return None
+    parts: dict[str, list[str]] = {}
+    for m, reason in reasons.items():
+        parts.setdefault(reason, []).append(measures[m])
+    return well_formed(
+        "; ".join(
+            reason if len(names) == len(measures) else f"{reason} ({', '.join(names)})"
+            for reason, names in parts.items()
+        )
     )

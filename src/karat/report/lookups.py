@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
+from dataclasses import replace
 from functools import cached_property
 from statistics import median
 from typing import TYPE_CHECKING
@@ -11,6 +12,7 @@ import numpy as np
 
 from karat.core.scores import Status
 from karat.core.text.words import digits_of
+from karat.core.types import TestSet
 from karat.results.decisions import Marks, costliest, main_measures, mark, ranked_systems
 
 if TYPE_CHECKING:
@@ -22,6 +24,9 @@ if TYPE_CHECKING:
     from karat.report.answers import Answers
     from karat.results.evaluation import Evaluation, Summary
     from karat.results.study import Configuration, Failure, FailureCount, Study
+
+MOST_ON_PAGE = 1000  # questions that a page carries: more make it slow to open, and nobody reads them all
+WORST_ANSWERS = 20  # answers of a system that a page lists
 
 
 def statuses(scores: Scores) -> NDArray[np.uint8]:
@@ -179,6 +184,36 @@ class StudyView(EvaluationView):
     def number_of(self) -> dict[str, int]:
         """The place of a question."""
         return {id_: i for i, id_ in enumerate(self.evaluation.scores.questions)}
+
+    @cached_property
+    def on_page(self) -> dict[str, int]:
+        """The questions that a page carries, with their places on it.
+
+        Of more than MOST_ON_PAGE first the worst answers, then what the leading system fails, then the hardest.
+        """
+        ids, systems = self.evaluation.scores.questions, self.answers.systems if self.answers.quality else ()
+        if len(ids) <= MOST_ON_PAGE:
+            return self.number_of
+        worst = {ids[q] for system in systems for q, _ in self.answers.worst(system, WORST_ANSWERS)}
+        first = sorted(ids, key=lambda q: (q not in worst, (self.best, q) not in self.failure_of, self.ease.get(q, 1)))
+        kept = set(first[:MOST_ON_PAGE])
+        return {question: place for place, question in enumerate(q for q in ids if q in kept)}
+
+    @cached_property
+    def page(self) -> StudyView:
+        """The study of the questions that a page carries alone; figures over all questions stay as they are."""
+        if len(self.on_page) == len(self.number_of):
+            return self
+        evaluation, numbers = self.evaluation, [self.number_of[question] for question in self.on_page]
+        testset, of = evaluation.testset, evaluation.testset.questions
+        evaluation = replace(
+            evaluation,
+            testset=TestSet((of[n] for n in numbers), name=testset.name, norm=testset.norm),
+            scores=evaluation.scores.select(questions=numbers),
+            answers={system: [texts[n] for n in numbers] for system, texts in evaluation.answers.items()},
+        )
+        failures = tuple(failure for failure in self.study.failures if failure.question in self.on_page)
+        return StudyView(replace(self.study, evaluation=evaluation, failures=failures))
 
     @cached_property
     def status(self) -> NDArray[np.uint8]:

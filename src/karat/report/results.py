@@ -25,6 +25,11 @@ def render(study: Study) -> str:
     judge's reason, claims and raw reply, the sentence that supports another. No seconds stand here: they differ from
     run to run.
     """
+    return "".join(parts(study))
+
+
+def parts(study: Study) -> Iterator[str]:
+    """The same, question by question."""
     evaluation = study.evaluation
     labels = {(f.system, f.question): f.label for f in study.failures}
     answers = Answers(evaluation, study.answers)
@@ -40,7 +45,8 @@ def render(study: Study) -> str:
         },
         "main": study.main,
     }
-    systems = []
+    between = ",\n"
+    yield f'{_open(about)},\n "systems": [\n'
     for s, name in enumerate(evaluation.scores.systems):
         system = {
             "name": name,
@@ -48,9 +54,11 @@ def render(study: Study) -> str:
             "summary": _summary(study, name),
             "answers": _answers(study, answers, name),
         }
-        lines = (json.dumps(question, allow_nan=False) for question in _questions(study, s, labels))
-        systems.append(f'{_open(system)},\n "questions": [\n' + ",\n".join(lines) + "\n ]}")
-    return f'{_open(about)},\n "systems": [\n' + ",\n".join(systems) + "\n ]\n}\n"
+        yield f'{between if s else ""}{_open(system)},\n "questions": [\n'
+        for q, question in enumerate(_questions(study, s, labels)):
+            yield f"{between if q else ''}{json.dumps(question, allow_nan=False)}"
+        yield "\n ]}"
+    yield "\n ]\n}\n"
 
 
 def _open(about: dict[str, Any]) -> str:

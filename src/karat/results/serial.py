@@ -12,7 +12,7 @@ import json
 import zlib
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import Field, astuple, fields, is_dataclass, replace
-from functools import cache
+from functools import cache, partial
 from itertools import chain
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -27,7 +27,7 @@ from karat.core.scores import Scores, Status
 from karat.core.types import TestSet
 from karat.io.opening import read_whole
 from karat.io.packed import packed, unpacked
-from karat.io.writing import write_whole
+from karat.io.writing import replaced
 from karat.results import evaluation
 from karat.results.evaluation import Note
 
@@ -44,10 +44,8 @@ _OF_A_MEASURE = ("stage", "direction", "unit")
 _LISTS = ("ranked", "ranked_scores", "docs", "pages")
 """What an evaluation has a list of for every question of a system."""
 _SCALARS = (str, int, bool, type(None))
-_MANY = 50
-"""Objects of one kind from which on a list for each field takes less."""
-_LEVEL = 3
-"""Of gzip: half the time of its default for a tenth more bytes."""
+_MANY = 50  # objects of one kind from which on a list for each field takes less
+_LEVEL = 3  # of gzip: half the time of its default for a tenth more bytes
 
 
 @cache
@@ -133,10 +131,10 @@ class _Stored(_Plain):
 
     def of_fields(self, value: Any) -> dict[str, Any]:
         kind = type(value)
-        held = {f.name: self._field(kind.__name__, f.name, getattr(value, f.name)) for f in _stored(kind)}
+        held = {f.name: self.field(kind.__name__, f.name, getattr(value, f.name)) for f in _stored(kind)}
         return {_KIND: kind.__name__, **held}
 
-    def _field(self, kind: str, name: str, value: Any) -> Any:
+    def field(self, kind: str, name: str, value: Any) -> Any:
         if type(value) in _SCALARS:
             return value
         if kind == "StudyAnswer" and name == "contexts":
@@ -149,7 +147,7 @@ class _Stored(_Plain):
         """Objects of one kind, a list for each field."""
         kind = type(values[0])
         columns = {
-            f.name: [self._field(kind.__name__, f.name, getattr(value, f.name)) for value in values]
+            f.name: [self.field(kind.__name__, f.name, getattr(value, f.name)) for value in values]
             for f in _stored(kind)
         }
         return {_KIND: "table", "kind": kind.__name__, "columns": columns}
@@ -336,17 +334,38 @@ def _scores(value: Mapping[str, Any]) -> Scores:
 
 
 def save_study(made: Study, folder: Path) -> None:
-    """Write a study into a run's folder; the same study gives the same bytes."""
+    """Write a study into a run's folder, field by field; the same study gives the same bytes."""
     stored = _Stored()
-    whole = stored.of(made)
-    chunks = [chunk for _, chunk in stored.chunks.values()]
     document = {
-        "study": whole,
-        "chunks": stored.of_many(chunks) if chunks else [],
-        "texts": list(stored.texts),
+        "study": _fields_of(stored, made) | {"evaluation": _fields_of(stored, made.evaluation)},
+        "chunks": lambda: stored.of_many([c for _, c in stored.chunks.values()]) if stored.chunks else [],
+        "texts": lambda: list(stored.texts),
     }
-    text = json.dumps(document, ensure_ascii=True, separators=(",", ":"), allow_nan=False)
-    write_whole(folder / STUDY, gzip.compress(text.encode(), _LEVEL, mtime=0))
+    with (
+        replaced(folder / STUDY) as part,
+        part.open("wb") as out,
+        gzip.GzipFile("", "wb", _LEVEL, out, mtime=0) as file,  # without a name, which differs from time to time
+    ):
+        file.writelines(text.encode() for text in _json_parts(document))
+
+
+def _fields_of(stored: _Stored, value: Any) -> dict[str, Any]:
+    """An object with what stores each of its fields."""
+    kind = type(value).__name__
+    entries = {f.name: partial(stored.field, kind, f.name, getattr(value, f.name)) for f in _stored(type(value))}
+    return {_KIND: kind, **entries}
+
+
+def _json_parts(value: Any) -> Iterator[str]:
+    """JSON, the entries of a dict one after another; what is to be called is called when it is written."""
+    value = value() if callable(value) else value
+    if not isinstance(value, dict):
+        yield json.dumps(value, ensure_ascii=True, separators=(",", ":"), allow_nan=False)
+        return
+    for number, (name, entry) in enumerate(value.items()):
+        yield f"{',' if number else '{'}{json.dumps(name)}:"
+        yield from _json_parts(entry)
+    yield "}" if value else "{}"
 
 
 def load_study(folder: Path) -> Study:

@@ -1,11 +1,12 @@
 """Engines: texts in, ranked rows out. One engine a file."""
 
-from karat.retrieve._engine import ENGINES, STORES, Engine, Progress, ShardedEngine, Store
+from karat.retrieve._engine import ENGINES, STORES, EarlierJoin, Engine, Progress, ShardedEngine, Store
 from karat.retrieve._rerank import ListScorer, Reranked, rerank
 
 __all__ = [
     "ENGINES",
     "STORES",
+    "EarlierJoin",
     "Engine",
     "ListScorer",
     "Progress",

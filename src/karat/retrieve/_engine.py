@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
+from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, ClassVar, Protocol, Self, runtime_checkable
 
@@ -21,6 +22,14 @@ if TYPE_CHECKING:
 
 Progress = Callable[[str, int, int], None]
 """Called with what is being done, how much of it is done, and how much there is."""
+
+
+@dataclass(frozen=True)
+class EarlierJoin:
+    """What was joined of shards before, in a folder, and these shards. One of the same name is the same."""
+
+    folder: Path
+    shards: Sequence[Path]
 
 
 @runtime_checkable
@@ -59,6 +68,7 @@ class ShardedEngine(Engine, Protocol):
     UsageError before anything is built. The others take its settings. `build_shard` and `join` write into an empty
     folder; the same shards in the same order make the same bytes. `build_shard` may also take `known`, what an earlier
     engine's property of that name hands on, and `journal`, a file that saves doing work again after a failure. `join`
+    may also take `earlier`, what it wrote before for shards most of which are the same. It
     returns `settings`, as they are to be shown and kept, and what else should be known: `without_vector`, how many rows
     are never found, and `problems`. `orders` are the rows that those of each shard are among all, ascending. An engine
     may also have `are_current(shards, settings)`: whether each shard, built of the same texts, would be the same now.
@@ -143,6 +153,13 @@ def places_in(ascending: NDArray[np.integer[Any]], wanted: Ints) -> Ints:
         return np.full(len(wanted), -1)
     places = np.searchsorted(ascending, wanted)
     return np.where(ascending.take(places, mode="clip") == wanted, places, -1)
+
+
+def order_fault(order: Ints, rows: int) -> str | None:
+    """What is wrong with the order of the rows of a shard among all, if anything is."""
+    if len(order) != rows or not bool((order[1:] > order[:-1]).all()):
+        return "its rows do not ascend, or are more or fewer than those of the index"
+    return None
 
 
 def _find(attribute: str, wanted: str) -> Callable[[Any], type[Any] | None]:

@@ -90,10 +90,12 @@ def problems_of(settings: Mapping[str, Any], measured: Mapping[str, float]) -> I
     if precision := settings.get("precision"):
         reason = f"over vectors stored as {precision} a search finds {found} that it finds over float32."
         yield Problem("engine dense", "precision", reason, remedy="float32 finds all of them.", fatal=False)
-    elif measured["recall"] < ENOUGH:
-        reason = f"with ef_search = {settings['ef_search']} a search of the graph finds {found}, less than {ENOUGH}."
+    else:
+        is_enough = measured["recall"] >= ENOUGH
+        less = "" if is_enough else f", less than {ENOUGH}"
+        reason = f"with ef_search = {settings['ef_search']} a search of the graph finds {found}{less}."
         remedy = "Set ef_search, m or ef_construction higher, or ann to exact, which finds all."
-        yield Problem("engine dense", "recall", reason, remedy=remedy, fatal=False)
+        yield Problem("engine dense", "recall", reason, remedy="" if is_enough else remedy, fatal=False)
 
 
 def _spread(count: int) -> NDArray[np.int64]:

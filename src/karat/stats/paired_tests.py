@@ -11,7 +11,6 @@ from functools import cache
 
 import numpy as np
 
-from karat.stats.agreement import mean_ranks
 from karat.stats.arrays import TIE, Floats, Ints
 from karat.stats.permutation import flip_test
 from karat.stats.tails import binomial_tail, normal_tail, t_tail
@@ -66,17 +65,19 @@ def wilcoxon(differences: Floats) -> tuple[Floats, Floats]:
         n = len(changed)
         if not n:
             continue
-        changed = changed[np.argsort(np.abs(changed))]
-        apart = np.diff(np.abs(changed), prepend=0.0) > TIE  # from the next smaller size
-        ranks = mean_ranks(np.cumsum(apart)) + 1.0
-        often = np.bincount(np.cumsum(apart)).astype(np.float64)
+        sizes = np.abs(changed)
+        order = np.argsort(sizes)
+        sizes, is_up = sizes[order], (changed > 0)[order]
+        group = np.append(0, np.cumsum(sizes[1:] - sizes[:-1] > TIE))  # of equal sizes
+        often = np.bincount(group).astype(np.float64)
+        ranks = (np.cumsum(often) - (often - 1.0) / 2.0)[group]
         total, ties = n * (n + 1) / 2, float((often**3 - often).sum())
-        up = float(ranks[changed > 0].sum())
+        up = float(ranks[is_up].sum())
         biserial[pair] = (2 * up - total) / total
         if not ties and n <= EXACT:
             p[pair] = 2.0 * float(_ways(n)[: round(min(up, total - up)) + 1].sum()) / 2.0**n
         elif n <= COUNTED:
-            few[pair, :n] = np.sign(changed) * ranks
+            few[pair, :n] = np.where(is_up, ranks, -ranks)
         else:
             z = abs(up - total / 2) / ((n * (n + 1) * (2 * n + 1) - ties / 2) / 24) ** 0.5
             p[pair] = 2 * float(normal_tail(np.array([z]))[0])

@@ -105,6 +105,8 @@ def incomplete_beta(a: ArrayLike, b: ArrayLike, x: ArrayLike) -> Floats:
 
 
 def _fraction(a: Floats, b: Floats, x: Floats) -> Floats:
+    """Each value as it is when it first stands still: further steps only round it, and others may need them."""
+    still = np.zeros(x.shape, bool)
     c, d = np.ones(x.shape), 1 / _not_zero(1 - (a + b) * x / (a + 1))
     value = d.copy()
     for m in range(1, _STEPS):
@@ -114,8 +116,9 @@ def _fraction(a: Floats, b: Floats, x: Floats) -> Floats:
             -(a + m) * (a + b + m) * x / ((a + 2 * m) * (a + 2 * m + 1)),
         ):
             d, c = 1 / _not_zero(1 + term * d), _not_zero(1 + term / c)
-            value = value * d * c
-        if (np.abs(value - before) <= _EXACT * np.abs(value)).all():
+            value = np.where(still, value, value * d * c)
+        still |= ~(np.abs(value - before) > _EXACT * np.abs(value))  # what is no number stands still too
+        if still.all():
             break
     return value
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 import re
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -27,6 +27,7 @@ if TYPE_CHECKING:
     from karat.retrieve import Engine, Progress
     from karat.retrieve.rewriters.spell import Spell
     from karat.systems.hits import Hits
+    from karat.systems.index_folder import PieceReuse
 
 WORDS = "words.txt"
 ENGINES_BUILT = ("bm25", "dense")
@@ -45,6 +46,8 @@ class Index(NotebookView):
     built: dict[str, Engine] = field(default_factory=dict)
     path: Path | None = None
     verified: bool = False
+    reuse: PieceReuse | None = None
+    """What was used again, where it has just been built."""
 
     @classmethod
     def open(cls, path: str | os.PathLike[str], *, verify: bool = False) -> Index:
@@ -219,7 +222,7 @@ def index(
     pool, target = LocalPool(jobs), Path(output)
     with drafted(target) as draft:
         build(wanted, draft, _earlier(target), pool, progress or (lambda what, done, total: None))
-    return Index.open(target)
+    return replace(Index.open(target), reuse=draft.reuse)
 
 
 def _settings(

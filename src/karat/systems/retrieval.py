@@ -6,17 +6,18 @@ Every leg is searched once and kept; systems that fuse the same legs share them,
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property
 from time import perf_counter
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import numpy as np
 
 from karat.core.errors import UsageError
 from karat.core.models import Models
 from karat.core.ranked import Ranked
+from karat.systems.chunk_columns import ChunkColumns
 from karat.systems.engines import Engines, on_one_table
 from karat.systems.settings import CHAT, SystemSettings, steps_of
 
@@ -31,6 +32,7 @@ if TYPE_CHECKING:
     from karat.retrieve import Reranked
     from karat.retrieve.rewrite import Rewritten
     from karat.systems.candidates import Candidates
+    from karat.systems.search_stage import SearchPool
 
     Seconds = NDArray[np.float64]
 
@@ -57,7 +59,7 @@ class Retrieved:
     notes: tuple[str, ...] = ()
     seconds: Mapping[str, Seconds] = field(default_factory=dict)
     failed: Mapping[int, str] = field(default_factory=dict)
-    read: dict[int, Chunk] = field(default_factory=dict, repr=False, compare=False)  # chunks that were read, by row
+    columns: dict[Pages, ChunkColumns] = field(default_factory=dict, repr=False, compare=False)  # of `chunks`
 
     @cached_property
     def parts(self) -> FusedParts | None:
@@ -82,65 +84,17 @@ class Retrieved:
         rows, scores = self.ranked.of(question)
         return [(score, self.chunks[row]) for row, score in zip(rows.tolist(), scores.tolist(), strict=True)]
 
+    @property
+    def whole(self) -> Ranked:
+        """All that was ranked, however little `ranked` keeps: what was fused is fused again, which is soon done."""
+        if self.settings.rerank is not None:
+            return self.ranked
+        return next(iter(self.legs.values())) if self.candidates is None else self.candidates.ranked(self.settings)
+
     def run(self, name: str, question_ids: Sequence[str], pages: Pages = "physical") -> Run:
         """The hits as a run that can be scored and written; what failed is a failed row in it."""
-        return run_of(name, question_ids, self.ranked, self.chunks, pages, self.failed, self.read)
-
-
-def run_of(
-    name: str,
-    question_ids: Sequence[str],
-    ranked: Ranked,
-    chunks: Chunks,
-    pages: Pages,
-    failed: Mapping[int, str] | None = None,
-    read: dict[int, Chunk] | None = None,
-) -> Run:
-    """A ranking of chunks as a run; `failed` are questions by number that have none.
-
-    Chunks that stand in `read` are not read again; those that are read are put there.
-    """
-    from karat.core.run import Run
-
-    failed, read = failed or {}, {} if read is None else read
-    done = [i for i in range(len(question_ids)) if i not in failed]
-    ranked = ranked.take(np.array(done, np.int64)) if failed else ranked
-    rows = ranked.rows.tolist()
-    read |= {row: chunks[row] for row in sorted(set(rows) - set(read))}
-    hits = [read[row] for row in rows]
-    fields: dict[str, list[Any]] = {
-        "doc": [c.doc for c in hits],
-        "page": [pages_of(c, pages) for c in hits],
-        "url": [c.url for c in hits],
-        "text": [c.text for c in hits],
-        "span": [c.span for c in hits],
-        "tokens": [c.tokens for c in hits],
-    }
-    known = {name: column for name, column in fields.items() if any(v is not None for v in column)}
-    return Run(
-        name,
-        question_ids=[question_ids[i] for i in done],
-        offsets=ranked.offsets,
-        _docs=[chunk.id for chunk in hits],
-        _scores=ranked.scores,
-        fields=known,
-        failed={question_ids[i]: reason for i, reason in failed.items()},
-        unique=True,
-        complete=True,
-    )
-
-
-def check_pages(pages: str) -> Pages:
-    """A way of counting pages, checked."""
-    if pages not in ("physical", "printed"):
-        raise UsageError(f"--pages {pages}: write physical (counted from 1) or printed (as on the page).")
-    return "physical" if pages == "physical" else "printed"
-
-
-def pages_of(chunk: Chunk, pages: Pages) -> tuple[str, ...] | None:
-    """The pages a chunk stands on, by physical number or as printed."""
-    numbers = tuple(map(str, chunk.pages)) if pages == "physical" else chunk.labels
-    return numbers or None
+        columns = self.columns.setdefault(pages, ChunkColumns(self.chunks, pages))
+        return columns.run(name, question_ids, self.ranked, self.failed)
 
 
 class Memory:
@@ -152,6 +106,10 @@ class Memory:
     def recall(self, leg: str, questions: Sequence[int]) -> tuple[Ranked, Seconds] | None:
         """What is known from before of exactly these questions."""
         return None
+
+    def earlier(self, leg: str, questions: Sequence[int]) -> tuple[list[int], Ranked]:
+        """Those of the questions that an earlier run asked as they are now, and what it found for them."""
+        return [], Ranked.empty(0)
 
     def keep(self, leg: str, questions: Sequence[int], ranked: Ranked, seconds: Seconds) -> None:
         """Remember what was retrieved."""
@@ -170,9 +128,9 @@ class Retrieval:
     """Questions over some engines. A leg is searched once, as deep as any system of the plan needs it.
 
     With `timed` some questions are searched singly and timed, TIMED of them or all where there are no more; the others
-    in batches, and a `memory` may know what was found before. A leg whose top depends on how deep it is searched,
-    approximate or rewritten, is searched once for each depth. A model that rewrites is asked for all questions at once,
-    before they are searched.
+    in batches, by a `pool` where that pays, and a `memory` may know what was found before. A leg whose top depends on
+    how deep it is searched, approximate or rewritten, is searched once for each depth. A model that rewrites is asked
+    for all questions at once, before they are searched.
     """
 
     def __init__(
@@ -184,15 +142,17 @@ class Retrieval:
         progress: Progress = lambda what, done, total: None,
         memory: Memory | None = None,
         timed: bool = False,
+        pool: SearchPool | None = None,
     ) -> None:
         self.engines, self.questions, self._progress = engines, tuple(questions), progress
         self._models, self._memory, self._timed = models or Models(), memory or Memory(), timed
+        self._pool = pool
         self._rewritten: dict[tuple[str, ...], dict[int, Rewritten]] = {}
         self._rewriting: dict[tuple[str, ...], Seconds] = {}
         self._depth: dict[tuple[str, tuple[str, ...]], int] = {}
         self._legs: dict[tuple[str, tuple[str, ...], int], _Leg] = {}
         self._candidates: dict[tuple[tuple[str, ...], tuple[str, ...], int], Candidates] = {}
-        self._read: dict[int, Chunk] = {}
+        self._columns: dict[Pages, ChunkColumns] = {}
         self._ranks: dict[tuple[str, tuple[str, ...]], dict[tuple[int, bytes], int]] = {}
 
     def plan(self, systems: Sequence[SystemSettings], k: int) -> None:
@@ -228,7 +188,7 @@ class Retrieval:
             settings=settings, chunks=chunks, ranked=ranked, legs=legs, candidates=candidates,
             rewritten=tuple(rewritten.values()), seconds=seconds, failed=failed,
             notes=tuple(remarks_of(rewritten.values(), len(self.questions))),
-            read=self._read if self.engines.index is not None and chunks is self.engines.index.chunks else {},
+            columns=self._columns if self.engines.index is not None and chunks is self.engines.index.chunks else {},
         )  # fmt: skip
 
     def candidates(self, settings: SystemSettings, length: int) -> Candidates:
@@ -287,25 +247,53 @@ class Retrieval:
         known = {
             i: before for i, batch in enumerate(batches) if (before := self._memory.recall(key, batch)) is not None
         }
-        missing = [number for i, batch in enumerate(batches) if i not in known for number in batch]
+        several = [i for i, batch in enumerate(batches) if i not in known and len(batch) > 1]  # the others are timed
+        earlier = {i: self._memory.earlier(key, batches[i]) for i in several}
+        found = {number for numbers, _ in earlier.values() for number in numbers}
+        todo = {
+            i: [number for number in batch if number not in found] for i, batch in enumerate(batches) if i not in known
+        }
+        missing = [number for batch in todo.values() for number in batch]
         rewritten = self._rewrite(rewrite, missing)
         if missing:
             self.engines.search(name, rewrite_all([], [""]), 1)  # loads what is no question's time
-        done = 0
-        for i, batch in enumerate(batches):
-            if i not in known:
-                started = perf_counter()
-                ranked = self.engines.search(name, [rewritten[number] for number in batch], depth)
-                spent = perf_counter() - started if len(batch) == 1 else np.nan
-                known[i] = ranked, np.full(len(batch), spent)
-                if all(_is_settled(rewritten[number]) for number in batch):
-                    self._memory.keep(key, batch, *known[i])
-            done += len(batch)
-            self._progress(f"searching by {'+'.join((name, *steps_of(rewrite, None)))}", done, len(self.questions))
+        searching = f"searching by {'+'.join((name, *steps_of(rewrite, None)))}"
+        done = len(self.questions) - len(missing)
+        timed = [float(spent[0]) for _, spent in known.values() if len(spent) == 1]
+        asked = {i: [rewritten[number] for number in batch] for i, batch in todo.items()}
+        for i, ranked, spent in self._searched(name, depth, asked, several, timed):
+            if i in earlier:
+                numbers, ranked = [*earlier[i][0], *todo[i]], Ranked.joined([earlier[i][1], ranked])
+                ranked = ranked.take(np.argsort(np.array(numbers, np.int64)))
+            known[i] = ranked, np.full(len(batches[i]), spent)
+            if all(map(_is_settled, asked[i])):
+                self._memory.keep(key, batches[i], *known[i])
+            done += len(todo[i])
+            self._progress(searching, done, len(self.questions))
         back = np.argsort(np.array([number for batch in batches for number in batch], np.int64))
         every = [known[i] for i in range(len(batches))]
         seconds = np.concatenate([spent for _, spent in every] or [np.zeros(0)])[back]
         return _Leg(self.engines.chunks(name), Ranked.joined([ranked for ranked, _ in every]).take(back), seconds)
+
+    def _searched(
+        self, name: str, depth: int, todo: Mapping[int, Sequence[Rewritten]], several: Sequence[int], timed: list[float]
+    ) -> Iterator[tuple[int, Ranked, float]]:
+        """What an engine finds for batches by their numbers, in any order, and the seconds of one that is a question.
+
+        Those come first: with what was `timed` before they tell whether processes pay for `several` together.
+        """
+        blocks = {i: todo[i] for i in several}
+        for i in [i for i in todo if i not in blocks]:
+            started = perf_counter()
+            ranked = self.engines.search(name, todo[i], depth)
+            timed.append(perf_counter() - started)
+            yield i, ranked, timed[-1]
+        expected = float(np.median(timed or [0.0])) * sum(map(len, blocks.values()))
+        index = self.engines.index
+        if self._pool is not None and index is not None and self._pool.pays(index, name, expected):
+            yield from ((i, ranked, np.nan) for i, ranked in self._pool.search(index, name, depth, blocks))
+        else:
+            yield from ((i, self.engines.search(name, block, depth), np.nan) for i, block in blocks.items())
 
     def _by(self, rewrite: tuple[str, ...]) -> str:
         """The chat model that rewrites, as keys of a memory have it."""

@@ -68,13 +68,14 @@ class IndexSystem:
     def runs(self, configuration: Configuration, request: RunRequest) -> Iterator[SystemRun]:
         """What it finds for each question, with the seconds of each."""
         retrieved = self.retrieval.of(self.settings, request.length)
-        run = retrieved.top(request.length).run(configuration.name, request.testset.ids, request.pages)
+        top = retrieved.top(request.length)
+        run = top.run(configuration.name, request.testset.ids, request.pages)
         yield SystemRun(
             configuration=configuration,
             run=run,
             seconds=retrieved.total_seconds,
             notes=_notes(configuration, retrieved),
-            retrieved=retrieved,
+            retrieved=top if retrieved.settings.rerank is None else retrieved,
             retrieval=self.retrieval,
         )
 

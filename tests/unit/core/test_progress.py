@@ -44,6 +44,18 @@ def test_the_pace_is_told_once_it_is_known():
     assert _pace(1, 2, 0.1) == _pace(0, 9, 5.0) == _pace(9, 9, 5.0) == ""
 
 
+def test_a_unit_stands_behind_the_counts_and_a_narrow_line_keeps_its_label():
+    clock = Clock()
+    progress = ProgressLine(clock)
+    progress.line("reading and chunking [MB]", 0, 398)
+    clock.now = 10.0
+    counts = "100 of 398 MB, 10.0 MB/s, 30 s left  reading and chunking"
+    assert progress.line("reading and chunking [MB]", 100, 398) == f"[######..................] {counts}"
+    clock.now = 20.0
+    assert progress.line("reading and chunking [MB]", 200, 398, 60) == counts.replace("100", "200").replace("30", "20")
+    assert progress.line("reading a [1].md", 1, 4) == "[######..................] 1 of 4  reading a [1].md"
+
+
 def test_a_line_is_replaced_no_oftener_than_it_can_be_read():
     clock = Clock()
     progress = ProgressLine(clock)

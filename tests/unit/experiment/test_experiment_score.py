@@ -125,7 +125,16 @@ def test_a_keyword_that_went_into_settings_says_what_to_write():
         karat.compare(correction="bh")
     with pytest.raises(UsageError, match=r"chat=\{'model': 'm'\}"):
         karat.generate("index", model="m")
-    with pytest.raises(TypeError):
+
+
+def test_a_keyword_that_is_not_there_says_what_there_is():
+    with pytest.raises(UsageError, match=r"score\(\) takes no intervals=\. Leave it out; there are testset, results"):
+        karat.score(GOLD, RUN, intervals=False)
+    with pytest.raises(UsageError, match=r"score\(\) takes no measure=\. Did you mean measures"):
+        karat.score(GOLD, RUN, measure="MRR")
+    with pytest.raises(UsageError, match=r"check\(\) takes no audit=\. Leave it out; there are testset, index"):
+        karat.check(GOLD, audit=False)
+    with pytest.raises(UsageError, match=r"score\(\) takes no matched=\. Did you mean matching"):
         karat.score(GOLD, RUN, matched="page")
 
 

@@ -388,3 +388,13 @@ def test_broken_tables(put):
     assert refused(put("d.csv", 'id,question,gold\n1,"two\nlines",d\n2,,"[x"\n')).startswith(
         ' line 4 field "gold": "[x" is not'
     )
+
+
+def test_a_field_that_only_later_records_have_is_read(put):
+    rows = [{"id": f"q{i}", "question": f"What is {i}?", "gold": [{"id": f"d{i}"}]} for i in range(60)]
+    path = put("qa.jsonl", [*rows, {"id": "q60", "question": "What is not?", "answerable": False}])
+    testset, taken = read_testset(path)
+    assert [q.id for q in testset if not q.answerable] == ["q60"]
+    assert "1 of 61 questions are unanswerable" in taken.notes
+    late = {"id": "q61", "question": "And?", "relevant_docs": ["d1"]}
+    assert read_testset(put("qa.jsonl", [*rows, late]))[0]["q61"].gold[0].label == "d1"

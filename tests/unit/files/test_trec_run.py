@@ -49,6 +49,27 @@ def test_score_orders_and_rank_does_not(tmp_path):
     assert lists_of(run_of(tmp_path, text)) == {"q": ["b", "c", "a"]}
 
 
+@pytest.mark.parametrize(
+    ("text", "says"),
+    [
+        ("q Q0 a 1 1.0 t\nq Q0 b 2 9.0 t\n", "question 'q': rank 1 has 1, rank 2 9"),
+        ("q Q0 b 2 9.0 t\np Q0 b 1 9.0 t\nq Q0 a 1 1.0 t\n", "question 'q': rank 1 has 1, rank 2 9"),
+        (GOOD, None),
+        ("q Q0 a 0 1.0 t\nq Q0 b 0 9.0 t\n", None),
+        (f"q Q0 a {'9' * 5000} 1.0 t\nq Q0 b ² 9.0 t\n", None),
+    ],
+    ids=["against", "apart", "with", "no ranks", "no numbers"],
+)
+def test_ranks_that_contradict_the_scores_are_told(tmp_path, text, says):
+    path = tmp_path / "a.run"
+    path.write_text(text, encoding="utf-8")
+    notes = read_results(path)[1].notes
+    if says is None:
+        assert notes == ()
+    else:
+        assert notes == (f"the ranks contradict the scores ({says}): hits are ranked by score, as trec_eval does",)
+
+
 def test_rows_of_a_question_need_not_stand_together(tmp_path):
     text = "q2 Q0 a 1 1 t\nq1 Q0 a 1 1 t\nq2 Q0 b 1 2 t\nq1 Q0 b 1 2 t\nq2 Q0 c 1 3 t\n"
     run = run_of(tmp_path, text)

@@ -155,3 +155,14 @@ def test_progress_is_told_for_every_batch():
     told = []
     embed_all(Counting(), ["a", "b", "c"], progress=lambda *step: told.append(step))
     assert told == [("embedding", 2, 3), ("embedding", 3, 3)]
+
+
+def test_texts_are_known_by_their_whole_digests():
+    rng = np.random.default_rng(4)
+    stored = rng.integers(0, 256, (500, 16), np.uint8)
+    wanted = np.concatenate((stored[[400, 7, 7, 33]], rng.integers(0, 256, (5, 16), np.uint8)))[[4, 0, 1, 5, 3]]
+    wanted[3, :8] = stored[10, :8]  # the first half of a digest alone
+    places, numbers = Known("f", stored, stored).places(wanted)
+    assert dict(zip(places.tolist(), numbers.tolist(), strict=True)) == {7: 2, 33: 4, 400: 1}
+    assert len(Known("f", stored, stored).places(wanted[:0])[0]) == 0
+    assert len(Known("f", stored[:0], stored[:0]).places(wanted)[0]) == 0

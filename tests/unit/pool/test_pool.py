@@ -138,6 +138,14 @@ def test_progress_counts_the_rows_of_all_shards_and_of_one_its_steps(tmp_path):
     assert steps == [("shouting", done, 10) for done in (2, 4, 7, 10)]
 
 
+def test_progress_over_bytes_is_told_in_megabytes(tmp_path):
+    steps = []
+    shards = [replace(shard(tmp_path, name, name), rows=1_500_000) for name in "ab"]
+    ledger, task = Ledger(tmp_path / "ledger"), replace(TASK, counts_bytes=True)
+    list(LocalPool(1).map(task, shards, ledger, lambda *step: steps.append(step)))
+    assert steps == [("shouting [MB]", done, 3) for done in (0, 1, 2, 3)]
+
+
 def test_what_nobody_names_is_forgotten(tmp_path):
     pairs = run(tmp_path, {"a": "one", "b": "two"})
     ledger = Ledger(tmp_path / "ledger")

@@ -1,6 +1,7 @@
 """Twice the questions are twice the work: nothing is looked up by going through all questions for each of them."""
 
 import json
+import re
 from collections import Counter
 from collections.abc import Mapping
 from dataclasses import replace
@@ -10,8 +11,10 @@ import pytest
 from studies import study_with
 
 from karat.core.types import Gold, Question
-from karat.report import results
+from karat.report import lookups, results
 from karat.report.build.study import document
+from karat.report.explorer import pack
+from karat.report.lookups import StudyView
 from karat.report.render.html import render
 from karat.results.study import Failure, StudyAnswer
 
@@ -56,6 +59,44 @@ def study(make):
         )
 
     return made
+
+
+def test_a_page_carries_so_many_questions_and_says_where_the_others_are(study, monkeypatch):
+    whole = pack(StudyView(study(40)), 10**6)
+    monkeypatch.setattr(lookups, "MOST_ON_PAGE", 12)
+    made = study(40, by=("kind",))
+    best = StudyView(made).best
+    failing = ("q5", "q17", "q30")
+    made = replace(
+        made,
+        failures=tuple(Failure(s, q, "below_k", detail="rank 9") for s in SYSTEMS for q in failing),
+        answers={},
+        evaluation=replace(made.evaluation, answers={}),
+    )
+    view = StudyView(made)
+    held = pack(view, 10**6)
+    ids = [question["id"] for question in held["questions"]]
+    assert (len(ids), set(failing) <= set(ids)) == (12, True)
+    assert held["said"][0].startswith(f"12 of 40 questions are kept here: those that {best} fails first")
+    assert "rows.parquet, and karat show RUN QUESTION" in held["said"][0]
+    places = {str(ids.index(question)) for question in failing}
+    assert [set(labels) for labels in held["failed"]] == [places] * 2
+    for place, question in enumerate(ids):
+        number = view.number_of[question]
+        assert [rows[place] for rows in held["scores"]] == [rows[number] for rows in whole["scores"]]
+    page = page_of(made)
+    assert f'href="#q{ids.index("q17")}">q17' in page
+    assert len(re.findall(r'href="#q\d+"', page)) <= 12 + len(failing)
+
+
+def test_the_worst_answers_are_on_the_page(study, monkeypatch):
+    monkeypatch.setattr(lookups, "MOST_ON_PAGE", 12)
+    monkeypatch.setattr(lookups, "WORST_ANSWERS", 3)
+    view = StudyView(study(40))
+    held = pack(view, 10**6)
+    worst = {view.evaluation.scores.questions[q] for s in SYSTEMS for q, _ in view.answers.worst(s, 3)}
+    assert worst
+    assert worst <= {question["id"] for question in held["questions"]}
 
 
 def test_results_lay_out_the_hits_of_a_system_once(study):

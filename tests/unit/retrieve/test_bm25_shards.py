@@ -8,6 +8,7 @@ import pytest
 from karat.core.errors import InputError, UsageError
 from karat.retrieve._bm25 import counts, postings
 from karat.retrieve._bm25.variants import VARIANTS
+from karat.retrieve._engine import EarlierJoin
 from karat.retrieve.engines.bm25 import BM25Engine
 
 PLANS = (1, 2, 7)
@@ -157,3 +158,27 @@ def test_postings_that_name_rows_which_do_not_exist_are_damaged(corpus, tmp_path
     ):
         with pytest.raises(InputError, match="names rows that do not exist"):
             use()
+
+
+@pytest.mark.parametrize("forged", [None, "outside", "shorter", "descending"])
+def test_a_join_from_an_earlier_one_writes_the_same_bytes(corpus, tmp_path, forged):
+    texts, _ = corpus
+    sharded(texts, tmp_path, 7)
+    completed = BM25Engine.completed({"terms": "plain"}, Counter(en=1))
+    folders = [tmp_path / f"shard7-{number}" for number in range(7)]
+    other = tmp_path / "other"
+    other.mkdir()
+    BM25Engine.build_shard(["w00 w01 another one", "aa w02"], completed, other, silent)
+    place = tmp_path / "joined7" / "3" / "numbers.npy"
+    numbers = np.load(place)
+    if forged is not None:
+        changed = {"outside": numbers + 90, "shorter": numbers[1:], "descending": numbers[::-1].copy()}
+        np.save(place, changed[forged])
+    shards = [folders[5], other, *folders[:4]]  # without the terms that the shards 4 and 6 alone have
+    written = []
+    for name, earlier in (("again", EarlierJoin(tmp_path / "joined7", folders)), ("fresh", None)):
+        (tmp_path / name).mkdir()
+        BM25Engine.join(shards, completed, tmp_path / name, silent, earlier=earlier)
+        written.append({p.relative_to(tmp_path / name): p.read_bytes() for p in (tmp_path / name).rglob("*.*")})
+    assert written[0] == written[1]
+    assert len(written[0]) == 5 * len(shards) + 6

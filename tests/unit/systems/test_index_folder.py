@@ -137,6 +137,13 @@ def damage_files(path, folder):
     (path / HEAD).write_text(json.dumps(sealed({**head, "files": {"part/a.txt": 3}})))
 
 
+def damage_emptied(path, folder):
+    from karat.io.checksum import sealed
+
+    head = json.loads((path / HEAD).read_text())
+    (path / HEAD).write_text(json.dumps(sealed({**head, "files": {}})))
+
+
 def damage_seal(path, folder):
     head = json.loads((path / HEAD).read_text())
     (path / HEAD).write_text(json.dumps({name: value for name, value in head.items() if name != "sha256"}))
@@ -155,6 +162,7 @@ def damage_version(path, folder):
         (damage_missing, "the index is damaged: part/a.txt is missing"),
         (damage_head, "the index is damaged: index.json is not what was written"),
         (damage_files, "index.json names no generation, or no files of it"),
+        (damage_emptied, "index.json names no generation, or no files of it"),
         (damage_seal, "the index is damaged: index.json is not what was written"),
         (damage_torn, "the index is damaged: index.json cannot be read"),
         (damage_foreign, "this is no karat index"),

@@ -1,48 +1,53 @@
 import json
-import random
 import shutil
-import signal
-import subprocess
-import sys
 from pathlib import Path
 
 import numpy as np
 import pytest
+from many_shards import NUMBERS, PIECE, files_of, line, lines
 
 import karat
 from karat.core.errors import InputError
+from karat.retrieve._bm25.lexicon import Lexicon
+from karat.retrieve.rewriters.spell import Spell
 from karat.systems import index_build, index_stages
 from karat.systems.index import Index
-
-WORDS = ("lantern", "harbour", "signal", "winter", "engine", "ladder", "compass", "anchor", "granite", "petrel")
-PIECE = 4096
-
-
-def line(number, text=None):
-    rng = random.Random(number)
-    text = text or " ".join(rng.choices(WORDS, k=30)) + f" item{number}"
-    return json.dumps({"id": f"p{number * 7919 % 1000:04d}", "text": text, "title": f"Sheet {number % 5}"}) + "\n"
-
-
-def lines(numbers):
-    return "".join(map(line, numbers))
+from karat.systems.index_folder import PieceReuse
 
 
 @pytest.fixture
 def small(monkeypatch):
-    """Pieces so small that few documents make many of them."""
     monkeypatch.setattr(index_build, "PIECE_BYTES", PIECE)
 
 
+@pytest.fixture(scope="module")
+def place(tmp_path_factory):
+    return tmp_path_factory.mktemp("place")
+
+
 @pytest.fixture
-def corpus(tmp_path):
-    path = tmp_path / "docs.jsonl"
-    path.write_text(lines(range(240)))
+def corpus(place):
+    """A file that a test may change: it stands at one place, since an index knows where its documents are."""
+    path = place / "docs.jsonl"
+    path.write_text(lines(NUMBERS))
     return path
 
 
-def files_of(path):
-    return {p.relative_to(path).as_posix(): p.read_bytes() for p in path.rglob("*") if p.is_file()}
+@pytest.fixture(scope="module")
+def sparse(place):
+    """An index of many shards, of BM25 alone: built once, to be copied."""
+    (place / "docs.jsonl").write_text(lines(NUMBERS))
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(index_build, "PIECE_BYTES", PIECE)
+        karat.index(place / "docs.jsonl", place / "sparse.index", jobs=1, engines="bm25")
+    return place / "sparse.index"
+
+
+@pytest.fixture
+def standing(tmp_path, sparse, corpus):
+    """A copy of it at `i`."""
+    shutil.copytree(sparse, tmp_path / "i")
+    return Index.open(tmp_path / "i")
 
 
 def counted(monkeypatch):
@@ -89,27 +94,23 @@ def test_many_shards_are_searched_as_one(tmp_path, corpus, monkeypatch):
 
 
 @pytest.mark.usefixtures("small")
-def test_the_same_bytes_by_any_number_of_processes(tmp_path, corpus):
-    karat.index(corpus, tmp_path / "a", jobs=1)
-    karat.index(corpus, tmp_path / "b", jobs=2)
-    assert files_of(tmp_path / "a") == files_of(tmp_path / "b")
-
-
-@pytest.mark.usefixtures("small")
 def test_an_identical_build_does_nothing(tmp_path, corpus, monkeypatch):
     karat.index(corpus, tmp_path / "i", jobs=1)
     before, done = files_of(tmp_path / "i"), counted(monkeypatch)
     monkeypatch.setattr(index_build._EngineStage, "join", None)
-    karat.index(corpus, tmp_path / "i", jobs=1)
+    again = karat.index(corpus, tmp_path / "i", jobs=1)
     assert (files_of(tmp_path / "i"), done) == (before, {"read": [], "build": []})
+    assert again.reuse.line == "everything: no document changed"
 
 
 @pytest.mark.usefixtures("small")
 @pytest.mark.parametrize("change", ["append", "insert", "change", "remove"])
-def test_what_changes_in_one_place_rebuilds_only_its_shards(tmp_path, corpus, monkeypatch, change):
-    first = karat.index(corpus, tmp_path / "i", jobs=1, engines="bm25")
-    pieces = len(first.about["shards"]["chunks"])
-    numbers = list(range(240))
+def test_what_changes_in_one_place_rebuilds_only_its_shards(tmp_path, corpus, standing, monkeypatch, change):
+    engines = ("bm25", "dense") if change == "insert" else ("bm25",)
+    if len(engines) > 1:
+        karat.index(corpus, tmp_path / "i", jobs=1, engines=engines)
+    pieces = len(standing.about["shards"]["chunks"])
+    numbers = list(NUMBERS)
     new = {
         "append": [*numbers, 240, 241],
         "insert": [*numbers[:60], 240, *numbers[60:]],
@@ -117,23 +118,62 @@ def test_what_changes_in_one_place_rebuilds_only_its_shards(tmp_path, corpus, mo
         "remove": [*numbers[:60], *numbers[61:]],
     }[change]
     corpus.write_text(lines(new))
-    done = counted(monkeypatch)
-    again = karat.index(corpus, tmp_path / "i", jobs=1, engines="bm25")
+    done, merge, merged, join, words = counted(monkeypatch), Lexicon.merged, [], Spell.join, []
+    monkeypatch.setattr(Lexicon, "merged", lambda some: merged.append(len(some)) or merge(some))
+    monkeypatch.setattr(Spell, "join", lambda path, *some: words.append(sum(map(len, some))) or join(path, *some))
+    again = karat.index(corpus, tmp_path / "i", jobs=1, engines=engines)
     assert 1 <= len(done["read"]) <= pieces - 4
-    assert len(done["build"]) <= len(done["read"])
-    fresh = karat.index(corpus, tmp_path / "fresh", jobs=1, engines="bm25")
-    assert (list(again.chunks), list(again.docs)) == (list(fresh.chunks), list(fresh.docs))
-    assert (again.about["corpus"], again.about["made_of"]) == (fresh.about["corpus"], fresh.about["made_of"])
-    for mine, its in zip(rankings(again, "bm25"), rankings(fresh, "bm25"), strict=True):
-        np.testing.assert_array_equal(mine, its)
+    assert (again.reuse.read, again.reuse.docs) == (len(done["read"]), sum(done["read"]))
+    assert len(done["build"]) <= len(engines) * len(done["read"])
+    assert merged == [1 + len(done["read"])]  # the earlier terms and those of new shards
+    assert words == [min(len(again.about["shards"]["chunks"]), 1 + 2 * len(done["read"]))]
+    karat.index(corpus, tmp_path / "fresh", jobs=1, engines=engines)
+    assert files_of(tmp_path / "i") == files_of(tmp_path / "fresh")
     assert {p.name for p in (tmp_path / "i" / "shards").iterdir()} == {
         one["name"] for part in again.about["shards"].values() for one in part
     }
 
 
 @pytest.mark.usefixtures("small")
-def test_settings_of_an_engine_cost_no_reading(tmp_path, corpus, monkeypatch):
-    karat.index(corpus, tmp_path / "i", jobs=1, engines="bm25")
+def test_a_build_says_what_it_used_again(tmp_path, corpus, monkeypatch):
+    def fail(*given):
+        raise KeyboardInterrupt
+
+    with monkeypatch.context() as interrupted:
+        interrupted.setattr(index_stages.BuildShard, "run", fail)
+        with pytest.raises(KeyboardInterrupt):
+            karat.index(corpus, tmp_path / "i", jobs=1, engines="bm25")
+    index = karat.index(corpus, tmp_path / "i", jobs=1, engines="bm25")
+    pieces = index.reuse.pieces
+    assert index.reuse.line == f"everything ({pieces} pieces from an interrupted build)"
+    corpus.write_text(lines([*range(240), 240, 241]))
+    steps = []
+    index = karat.index(corpus, tmp_path / "i", jobs=1, engines="bm25", progress=lambda *step: steps.append(step[0]))
+    assert index.reuse.line == f"{pieces - 1} of {pieces} pieces; 1 changed or new ({index.reuse.docs} documents read)"
+    assert f"using {pieces - 1} of {pieces} pieces that were read before" in steps
+    corpus.write_text(lines(range(100)))
+    assert karat.index(corpus, tmp_path / "i", jobs=1, engines="bm25").reuse.removed > 1
+    assert Index.open(tmp_path / "i").reuse is None
+
+
+@pytest.mark.parametrize(
+    ("known", "line"),
+    [
+        ({"is_first": True, "read": 4}, None),
+        ({"read": 1, "pieces": 1}, None),
+        ({"read": 4, "docs": 1}, "0 of 4 pieces; 4 changed or new (1 document read)"),
+        ({"removed": 1}, "everything; 1 piece removed"),
+        ({"read": 1, "docs": 9, "continued": 3, "is_first": True},
+         "3 of 4 pieces (3 pieces from an interrupted build); 1 changed or new (9 documents read)"),
+    ],
+)  # fmt: skip
+def test_what_is_said_of_pieces(known, line):
+    nothing = {"pieces": 4, "read": 0, "docs": 0, "continued": 0, "removed": 0, "is_first": False}
+    assert PieceReuse(**{**nothing, **known}).line == line
+
+
+@pytest.mark.usefixtures("small")
+def test_settings_of_an_engine_cost_no_reading(tmp_path, corpus, standing, monkeypatch):
     done = counted(monkeypatch)
     karat.index(corpus, tmp_path / "i", jobs=1, engines="bm25", settings={"bm25": {"k1": 0.9}})
     assert done["read"] == []
@@ -206,78 +246,10 @@ def test_ids_that_are_made_of_rows_follow_them(tmp_path, monkeypatch):
     one_and_many(tmp_path, monkeypatch, corpus)
 
 
-KILLED = """
-import os, signal, sys
-import karat
-from karat.systems import index_build
-index_build.PIECE_BYTES = int(sys.argv[4])
-stop, seen = int(sys.argv[5]), 0
-
-def progress(what, done, total):
-    global seen
-    if seen == stop:
-        if sys.argv[6] == "workers":
-            for task in os.listdir("/proc/self/task"):
-                for pid in open(f"/proc/self/task/{task}/children").read().split():
-                    os.kill(int(pid), signal.SIGKILL)
-        else:
-            os.kill(os.getpid(), signal.SIGKILL)
-    seen += 1
-
-karat.index(sys.argv[1], sys.argv[2], jobs=int(sys.argv[3]), progress=progress)
-print(seen)
-"""
-
-
-def killed(corpus, output, jobs, stop=-1, whom="all"):
-    words = [sys.executable, "-c", KILLED, corpus, output, jobs, PIECE, stop, whom]
-    return subprocess.run([str(word) for word in words], capture_output=True, text=True, check=False)
-
-
-@pytest.mark.parametrize("jobs", [1, 2])
-def test_a_build_that_is_killed_anywhere_goes_on_and_ends_in_the_same_bytes(tmp_path, corpus, jobs):
-    calm = killed(corpus, tmp_path / "calm", jobs)
-    steps = int(calm.stdout)
-    expected = files_of(tmp_path / "calm")
-    old = tmp_path / "old.jsonl"
-    old.write_text(lines(range(10)))
-    killed(old, tmp_path / "standing", jobs)
-    for stop in sorted({steps * part // 10 for part in ((1, 4, 7) if jobs == 1 else (2, 6))} | {steps - 1}):
-        target = tmp_path / f"i{stop}"
-        shutil.copytree(tmp_path / "standing", target)
-        ended = killed(corpus, target, jobs, stop)
-        if jobs == 2 and ended.returncode == 0:  # several processes report as often as they come to it
-            continue
-        assert ended.returncode == -signal.SIGKILL
-        assert len(Index.open(target, verify=True).docs) == 10  # what stood there still does
-        assert killed(corpus, target, jobs).returncode == 0
-        assert files_of(target) == expected, f"killed at step {stop} of {steps}"
-
-
-def test_what_a_killed_build_did_is_not_done_again(tmp_path, corpus, monkeypatch):
-    steps = int(killed(corpus, tmp_path / "calm", 1).stdout)
-    killed(corpus, tmp_path / "i", 1, steps * 2 // 3)
-    with pytest.raises(InputError, match="its build was not finished"):
-        Index.open(tmp_path / "i")
-    monkeypatch.setattr(index_build, "PIECE_BYTES", PIECE)
-    done = counted(monkeypatch)
-    karat.index(corpus, tmp_path / "i", jobs=1)
-    assert done["read"] == []
-    assert files_of(tmp_path / "i") == files_of(tmp_path / "calm")
-
-
-def test_workers_that_are_killed_are_replaced(tmp_path, corpus):
-    calm = killed(corpus, tmp_path / "calm", 2)
-    ended = killed(corpus, tmp_path / "i", 2, int(calm.stdout) // 4, "workers")
-    assert (ended.returncode, ended.stderr) == (0, "")
-    assert files_of(tmp_path / "i") == files_of(tmp_path / "calm")
-
-
 @pytest.mark.usefixtures("small")
-def test_a_damaged_shard_is_named_and_mended_by_the_next_build(tmp_path, corpus):
-    index = karat.index(corpus, tmp_path / "i", jobs=1, engines="bm25")
+def test_a_damaged_shard_is_named_and_mended_by_the_next_build(tmp_path, corpus, standing):
     before = files_of(tmp_path / "i")
-    name = index.about["shards"]["chunks"][1]["name"]
+    name = standing.about["shards"]["chunks"][1]["name"]
     file = tmp_path / "i" / "shards" / name / "chunks.jsonl"
     file.write_bytes(file.read_bytes().replace(b"lantern", b"lantarn", 1))
     with pytest.raises(InputError, match=f"damaged: shards/{name}/chunks.jsonl is not what was written"):
@@ -289,15 +261,14 @@ def test_a_damaged_shard_is_named_and_mended_by_the_next_build(tmp_path, corpus)
 
 
 @pytest.mark.usefixtures("small")
-@pytest.mark.parametrize("place", ["shards", "shards/{}", "shards/{}/words.txt"])
-def test_shards_lead_to_no_file_outside_the_folder(tmp_path, corpus, place):
-    index = karat.index(corpus, tmp_path / "i", jobs=1, engines="bm25")
-    path = tmp_path / "i" / place.format(index.about["shards"]["chunks"][1]["name"])
+@pytest.mark.parametrize("part", ["shards", "shards/{}", "shards/{}/words.txt"])
+def test_shards_lead_to_no_file_outside_the_folder(tmp_path, corpus, standing, part):
+    path = tmp_path / "i" / part.format(standing.about["shards"]["chunks"][1]["name"])
     path.rename(tmp_path / "elsewhere")
     path.symlink_to(tmp_path / "elsewhere")
     with pytest.raises(InputError, match="is a link"):
         Index.open(tmp_path / "i")
-    kept = files_of(tmp_path / "elsewhere") if place != "shards/{}/words.txt" else path.read_bytes()
+    kept = files_of(tmp_path / "elsewhere") if part != "shards/{}/words.txt" else path.read_bytes()
     again = karat.index(corpus, tmp_path / "i", jobs=1, engines="bm25")  # which mends it, and touches nothing outside
     assert len(Index.open(tmp_path / "i", verify=True).chunks) == len(again.chunks)
     elsewhere = tmp_path / "elsewhere"
@@ -305,8 +276,7 @@ def test_shards_lead_to_no_file_outside_the_folder(tmp_path, corpus, place):
 
 
 @pytest.mark.usefixtures("small")
-def test_what_else_stands_beside_shards_is_left_alone(tmp_path, corpus):
-    karat.index(corpus, tmp_path / "i", jobs=1, engines="bm25")
+def test_what_else_stands_beside_shards_is_left_alone(tmp_path, corpus, standing):
     (tmp_path / "i" / "shards" / "mine").mkdir()
     corpus.write_text(lines(range(100)))
     karat.index(corpus, tmp_path / "i", jobs=1, engines="bm25")
@@ -339,12 +309,11 @@ def test_rows_are_counted_and_not_believed(tmp_path, corpus):
     assert len(Index.open(tmp_path / "i").search("lantern item3", 3)) == 3
 
 
-@pytest.mark.usefixtures("small")
 @pytest.mark.parametrize("row", [-1, 10**9, 0])
-def test_an_order_that_cannot_be_is_refused(tmp_path, corpus, row):
+def test_an_order_that_cannot_be_is_refused(sparse, row):
     from karat.corpus import load_chunks
 
-    index = karat.index(corpus, tmp_path / "i", jobs=1, engines="bm25")
+    index = Index.open(sparse)
     folders, orders = index._shards("chunks"), [order.copy() for order in index._orders]
     assert len(load_chunks(folders, orders)) == 240
     orders[-1][-1] = row if row else orders[0][0]

@@ -8,6 +8,7 @@ import re
 from pathlib import Path
 
 import planted_faults
+import planted_world
 import pytest
 
 from karat.experiment.demo import demo_files, half_of
@@ -33,7 +34,7 @@ def hard():
 def demo_world(opened, testset):
     questions = list(half_of(testset, "dev"))
     told = {q.id: next((g.quote for g in q.gold if g.quote), "") for q in questions}
-    return planted_faults.World("en", list(opened.chunks), questions, told, docs=list(opened.docs))
+    return planted_world.World("en", list(opened.chunks), questions, told, docs=list(opened.docs))
 
 
 @pytest.fixture(scope="module")
@@ -86,11 +87,11 @@ def judged(where, total, least):
 
 
 def test_in_english_sheets():
-    judged("English", rates([planted_faults.world(seed, docs=48) for seed in range(3)], 14), 40)
+    judged("English", rates([planted_world.world(seed, docs=48) for seed in range(3)], 14), 40)
 
 
 def test_in_russian_sheets():
-    judged("Russian", rates([planted_faults.world(seed, "ru", docs=60) for seed in range(3)], 14), 40)
+    judged("Russian", rates([planted_world.world(seed, "ru", docs=60) for seed in range(3)], 14), 40)
 
 
 def test_in_the_demo(demo):
@@ -101,8 +102,8 @@ def test_in_the_demo(demo):
 def test_holes_in_the_coverage():
     found = planted = false = rest = 0
     for seed in range(8):
-        made = planted_faults.world(seed, docs=16, per_doc=4)
-        gone, kept = planted_faults.with_holes(made, seed, 5)
+        made = planted_world.world(seed, docs=16, per_doc=4)
+        gone, kept = planted_world.with_holes(made, seed, 5)
         (finding,) = (
             f
             for f in check_testset(CheckContext(made.testset, made.table), only=["coverage"]).findings

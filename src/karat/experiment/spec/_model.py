@@ -130,7 +130,7 @@ class ReadingKeys(KeysModel):
 
 
 class PoolKeys(KeysModel):
-    """How the work on a large corpus is divided; what comes of it is the same."""
+    """How the work on a large corpus or many questions is divided; what comes of it is the same."""
 
     jobs: Jobs | None = Field(None, description="Processes at a time; as many as there are processors by default.")
 
@@ -156,7 +156,7 @@ class SpecKeys(KeysModel):
     reading: ReadingKeys | None = Field(
         None, description="What reading one document of the corpus may take, and whether links are followed."
     )
-    pool: PoolKeys | None = Field(None, description="How the work on a large corpus is divided.")
+    pool: PoolKeys | None = Field(None, description="How the work on a large corpus or many questions is divided.")
     index: Text | None = Field(None, description="An index that stands already, in place of corpus.")
     testset: Text = Field(description="Questions with gold, in any format that karat score reads.")
     map: dict[Text, Text] | None = Field(

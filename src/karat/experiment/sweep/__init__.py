@@ -193,7 +193,7 @@ def _check_questions(testset: TestSet) -> None:
 
     if not len(testset):
         raise UsageError(f"{testset.name} holds no questions, so there is nothing to sweep on.")
-    if not any((testset.qrels or {}).values()):
+    if not testset.has_gold:
         raise UsageError(f"{testset.name} holds no gold, so nothing can be measured on it. Add gold to its questions.")
     if len(set(testset.ids)) < len(testset):
         twice = next(i for i in testset.ids if testset.ids.count(i) > 1)

@@ -26,6 +26,7 @@ if TYPE_CHECKING:
     from karat.results.study import Choice, Configuration, SweepView
     from karat.stats.arrays import DistinctRows
     from karat.systems.candidates import Candidates
+    from karat.systems.chunk_columns import ChunkColumns
     from karat.systems.index import Index
     from karat.systems.retrieval import Retrieval
 
@@ -64,11 +65,15 @@ class SweptIndex:
         ranked = self.pool(point).ranked(point.system)
         return ranked if whole else ranked.top(self.length)
 
+    @cached_property
+    def _columns(self) -> ChunkColumns:
+        from karat.systems.chunk_columns import ChunkColumns
+
+        return ChunkColumns(self.index.chunks, self.pages)
+
     def run(self, point: Point) -> Run:
         """The same as a run that can be scored and written."""
-        from karat.systems.retrieval import run_of
-
-        return run_of(point.name, self.resolution.testset.ids, self.ranked(point), self.index.chunks, self.pages)
+        return self._columns.run(point.name, self.resolution.testset.ids, self.ranked(point))
 
 
 @dataclass(frozen=True, repr=False, kw_only=True)

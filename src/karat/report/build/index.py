@@ -12,14 +12,17 @@ from karat.report.document import Block, Detail, Document, Heading, Listing, Lis
 _FEW = 12  # problems named unless all are asked for
 
 
-def document(about: Mapping[str, Any], place: str, default: str) -> Document:
-    """What `index.json` says of an index; `default` is what it is searched by unless told otherwise."""
+def document(about: Mapping[str, Any], place: str, default: str, reused: str | None = None) -> Document:
+    """What `index.json` says of an index; `default` is what it is searched by unless told otherwise.
+
+    `reused` is what was there before it was built.
+    """
     problems = about["problems"]
     fatal, noted = [p for p in problems if p["fatal"]], [p for p in problems if not p["fatal"]]
     return Document(
         place,
         [
-            facts(_facts(about, place, default)),
+            facts([*_facts(about, place, default), *([("reused", reused)] if reused else ())]),
             *_problems("Could not be read or built", fatal, Detail.QUIET),
             *_problems("Worth knowing", noted, Detail.BRIEF),
         ],

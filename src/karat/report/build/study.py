@@ -320,14 +320,16 @@ def _failed_questions(view: StudyView) -> Table:
     """Each failed question of the leading system, with a way to it."""
     questions = {q.id: q for q in view.evaluation.testset}
     rows: list[list[Cell]] = []
-    for failure in (f for f in view.study.failures if f.system == view.best):
+    failures = [failure for failure in view.study.failures if failure.system == view.best]
+    for failure in (f for f in failures if f.question in view.on_page or f.question not in view.number_of):
         asked = questions.get(failure.question)
         text = f"{failure.question}: {asked.text}" if asked is not None and asked.text else failure.question
-        number_ = view.number_of.get(failure.question)
+        number_ = view.on_page.get(failure.question)
         cell: Cell = Link(text, f"#q{number_}") if number_ is not None else text
         rows.append([cell, (asked.kind if asked else None) or NONE, LABELS[failure.label].title, failure.detail])
     columns = [Column("question"), Column("kind", pick=True), Column("failure", pick=True), Column("why")]
-    return Table(f"{plural(len(rows), 'question')} that {view.best} fails", columns, rows, detail=PAGE)
+    some = f"{len(rows):,} of " if len(rows) < len(failures) else ""
+    return Table(f"{some}{plural(len(failures), 'question')} that {view.best} fails", columns, rows, detail=PAGE)
 
 
 def _charts(charts: Mapping[str, Mapping[str, Any]]) -> Iterator[Block]:
@@ -359,7 +361,9 @@ def _kinds(view: StudyView) -> Iterator[Block]:
             hard = sorted(
                 (q for q in asked if q.id in view.ease), key=lambda q: (view.ease[q.id], view.number_of[q.id])
             )
-            links: list[Cell] = [Link(q.id, f"#q{view.number_of[q.id]}") for q in hard[:HARDEST]]
+            links: list[Cell] = [
+                Link(q.id, f"#q{view.on_page[q.id]}") if q.id in view.on_page else q.id for q in hard[:HARDEST]
+            ]
             rows.append([value, len(asked), fails or NONE, *links, *([""] * (HARDEST - len(links)))])
         columns = [Column(name), Column("questions", "count"), Column(f"{view.best} fails")]
         hardest = [Column("hardest" if i == 0 else "", hint="for all systems together") for i in range(HARDEST)]

@@ -6,6 +6,7 @@ apostrophe in front (see `io/formulas`), which Parquet and JSON do without.
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
 from karat.io.formulas import guarded_cell
@@ -20,7 +21,13 @@ if TYPE_CHECKING:
 
 def render(evaluation: Evaluation) -> str:
     """rows.csv: one row per system x question, every measure, and a status."""
-    return written(frame.rows(evaluation, flat=True))
+    return "".join(parts(evaluation))
+
+
+def parts(evaluation: Evaluation) -> Iterator[str]:
+    """The same, system by system."""
+    for number, rows in enumerate(frame.row_groups(evaluation, flat=True)):
+        yield written(rows, header=not number)
 
 
 def summary(evaluation: Evaluation) -> str:
@@ -28,7 +35,7 @@ def summary(evaluation: Evaluation) -> str:
     return written(frame.summary(evaluation))
 
 
-def written(table: pl.DataFrame) -> str:
+def written(table: pl.DataFrame, *, header: bool = True) -> str:
     """A table as CSV text, safe for spreadsheets."""
     import polars as pl
 
@@ -36,7 +43,7 @@ def written(table: pl.DataFrame) -> str:
     table = table.with_columns(
         pl.Series(name, [None if v is None else guarded_cell(v) for v in table[name]], pl.String) for name in text
     ).rename({name: guarded_cell(name) for name in table.columns if guarded_cell(name) != name})
-    return table.write_csv()
+    return table.write_csv(include_header=header)
 
 
-OUTPUT = Output(".csv", summary, {"rows.csv": render, "summary.csv": summary})
+OUTPUT = Output(".csv", summary, {"rows.csv": parts, "summary.csv": summary})

@@ -21,11 +21,13 @@ from karat.retrieve._bm25.counts import COUNTS, TermCounts
 from karat.retrieve._bm25.lexicon import Lexicon
 from karat.retrieve._bm25.postings import KTH, LEVELS, Collection, Postings, PostingShard, weigh_all
 from karat.retrieve._bm25.variants import Formula
+from karat.retrieve._engine import EarlierJoin, order_fault
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     Ints = NDArray[np.int64]
+    Numbers = NDArray[np.int32]
 
 _CARD = "bm25.json"
 _FORMAT = "karat bm25 index"
@@ -92,12 +94,12 @@ class _CountFolders(Sequence[TermCounts]):
 def write_joined(
     folder: Path,
     shards: Sequence[Path],
-    settings: Mapping[str, Any],
-    language: str,
+    card: Mapping[str, Any],
     formula: Formula,
     progress: Callable[[str, int, int], None],
+    earlier: EarlierJoin | None = None,
 ) -> None:
-    """Fill an empty folder with what follows from the counts of all shards."""
+    """Fill an empty folder with what follows from the counts of all shards; `card` has settings and language."""
     written = 0
 
     def receive(shard: PostingShard) -> None:
@@ -109,10 +111,42 @@ def write_joined(
             _save(place, shard, _NUMBERS)
         written += 1
 
-    collection = weigh_all(_CountFolders(shards), formula, receive, progress)
+    counts = _CountFolders(shards)
+    collection = weigh_all(counts, _merged_terms(shards, counts, earlier), formula, receive, progress)
     _save(folder, collection.lexicon, _LEXICON)
     _save(folder, collection, _COLLECTION)
-    _write_card(folder, {"version": _JOINED, "settings": dict(settings), "language": language, "shards": len(shards)})
+    _write_card(folder, {"version": _JOINED, **card, "shards": len(shards)})
+
+
+def _merged_terms(
+    shards: Sequence[Path], counts: _CountFolders, earlier: EarlierJoin | None
+) -> tuple[Lexicon, Sequence[Numbers]]:
+    """The terms of all shards, and which of these each of the terms of each shard is.
+
+    Shards that were joined before are not looked at again: their terms are numbers of the terms of then.
+    """
+    standing = {one.name: number for number, one in enumerate(earlier.shards)} if earlier is not None else {}
+    known = [place for place, shard in enumerate(shards) if shard.name in standing]
+    if earlier is None or len(standing) < 2 or not known:
+        return Lexicon.merged([counted.lexicon for counted in counts])
+    before = Lexicon(**_arrays(earlier.folder, _LEXICON))
+    numbers = {place: _numbers(earlier.folder / str(standing[shards[place].name])) for place in known}
+    for place, mine in numbers.items():
+        if len(mine) != len(counts[place].lexicon) or _unsound_numbers(len(before), mine):
+            return _merged_terms(shards, counts, None)
+    held = np.zeros(len(before), bool)
+    for mine in numbers.values():
+        held[mine] = True
+    fresh = [place for place in range(len(shards)) if place not in numbers]
+    lexicon, (of_held, *of_fresh) = Lexicon.merged([before.only(held), *(counts[place].lexicon for place in fresh)])
+    place_of = np.zeros(len(before), np.int32)
+    place_of[held] = of_held
+    numbers = {place: place_of[mine] for place, mine in numbers.items()} | dict(zip(fresh, of_fresh, strict=True))
+    return lexicon, [numbers[place] for place in range(len(shards))]
+
+
+def _numbers(folder: Path) -> Numbers:
+    return _arrays(folder, _NUMBERS)["numbers"]
 
 
 def read_joined(
@@ -127,10 +161,13 @@ def read_joined(
     parts = []
     for number, (shard, order) in enumerate(zip(shards, orders, strict=True)):
         place = folder / str(number)
-        numbers = _arrays(place, _NUMBERS)["numbers"] if len(shards) > 1 else None
+        numbers = _numbers(place) if len(shards) > 1 else None
         postings = Postings(**_arrays(shard, _PLACES), **_arrays(place, _WEIGHTS))
         terms = len(lexicon) if numbers is None else len(numbers)
-        _check(place, _unsound(terms, postings) or _unsound_shard(len(lexicon), numbers, postings, order))
+        _check(
+            place,
+            _unsound(terms, postings) or order_fault(order, postings.docs) or _unsound_numbers(len(lexicon), numbers),
+        )
         parts.append(PostingShard(postings=postings, numbers=numbers, order=order if len(shards) > 1 else None))
     docs = sum(part.postings.docs for part in parts)
     _check(folder, _empty(docs))
@@ -208,9 +245,7 @@ def _unsound_counts(counted: TermCounts) -> str | None:
     return None
 
 
-def _unsound_shard(terms: int, numbers: NDArray[np.int32] | None, postings: Postings, order: Ints) -> str | None:
-    if len(order) != postings.docs or not bool((order[1:] > order[:-1]).all()):
-        return "its rows do not ascend, or are more or fewer than those of the index"
+def _unsound_numbers(terms: int, numbers: Numbers | None) -> str | None:
     if numbers is None or not len(numbers):
         return None
     if numbers[0] < 0 or numbers[-1] >= terms or not bool((numbers[1:] > numbers[:-1]).all()):

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import defaultdict
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
@@ -39,10 +40,17 @@ class Lexicon:
         """The terms of all of them, and which of these each of their terms is."""
         if len(lexicons) == 1:
             return lexicons[0], [np.arange(len(lexicons[0]), dtype=np.int32)]
-        distinct = sorted(set[bytes]().union(*(one._each() for one in lexicons)))
-        number_of = {term: number for number, term in enumerate(distinct)}
-        numbers = [np.fromiter(map(number_of.__getitem__, one._each()), np.int32, len(one)) for one in lexicons]
-        return cls.of(distinct), numbers
+        met: defaultdict[bytes, int] = defaultdict(lambda: len(met))  # numbered as they are met
+        numbers = [np.fromiter(map(met.__getitem__, one._each()), np.int32, len(one)) for one in lexicons]
+        distinct = sorted(met)
+        place_of = np.empty(len(met), np.int32)
+        place_of[np.fromiter(map(met.__getitem__, distinct), np.int32, len(met))] = np.arange(len(met))
+        return cls.of(distinct), [place_of[mine] for mine in numbers]
+
+    def only(self, held: NDArray[np.bool_]) -> Lexicon:
+        """Some of its terms."""
+        sizes = np.diff(self.ends, prepend=0)
+        return Lexicon(self.letters[np.repeat(held, sizes)], np.cumsum(sizes[held]), self.heads[held])
 
     def _each(self) -> list[bytes]:
         """Every term: all at once, since none holds the end of a line, at which words are parted."""

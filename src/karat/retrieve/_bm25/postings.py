@@ -116,13 +116,17 @@ class Collection:
 
 def weigh_all(
     shards: Sequence[TermCounts],
+    terms: tuple[Lexicon, Sequence[NDArray[np.int32]]],
     formula: Formula,
     receive: Callable[[PostingShard], None],
     progress: Callable[[str, int, int], None],
 ) -> Collection:
-    """Weigh the counts of every shard of a collection, one after the other; `receive` gets each."""
+    """Weigh the counts of every shard of a collection, one after the other; `receive` gets each.
+
+    `terms` are those of all shards, and which of these each of the terms of each shard is.
+    """
     progress("weighing terms", 0, len(shards))
-    lexicon, numbers = Lexicon.merged([counted.lexicon for counted in shards])
+    lexicon, numbers = terms
     holders, docs, length = np.zeros(len(lexicon), np.int64), 0, 0
     for counted, mine in zip(shards, numbers, strict=True):
         holders[mine] += np.diff(counted.starts)
@@ -143,12 +147,12 @@ def _weigh(counted: TermCounts, idf: Floats, mean_length: float, formula: Formul
     """What each term adds to each row, by the worth of the terms and the average length in the whole collection."""
     rows, starts, docs = counted.rows, counted.starts, len(counted.lengths)
     holders = np.diff(starts)
-    relative = counted.lengths / max(mean_length, np.finfo(float).tiny)
+    norms = formula.norms(counted.lengths / max(mean_length, np.finfo(float).tiny))
     weights = np.empty(len(rows), np.float32)
     edges = np.unique(np.append(np.searchsorted(starts, np.arange(0, len(rows), _BLOCK)), len(holders)))
     for low, high in zip(edges[:-1].tolist(), edges[1:].tolist(), strict=True):
         part = slice(starts[low], starts[high])
-        gain = formula.gain(counted.counts[part].astype(np.float64), relative[rows[part]]) - formula.absent
+        gain = formula.gain(counted.counts[part].astype(np.float64), norms[rows[part]]) - formula.absent
         weights[part] = np.repeat(idf[low:high], holders[low:high]) * gain
     frequent = np.flatnonzero(holders * FREQUENT >= docs) if docs >= FEW_ROWS else np.zeros(0, np.int64)
     columns = np.zeros((len(frequent), docs), np.float32)

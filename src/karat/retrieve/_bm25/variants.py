@@ -58,9 +58,12 @@ class Formula:
                 idf = np.log((docs - n + 0.5) / (n + 0.5))
                 return np.where(idf < 0, self.epsilon * idf.mean(), idf) if len(idf) else idf
 
-    def gain(self, count: Floats, length: Floats) -> Floats:
-        """The worth of a term that stands `count` times in a document of `length` times the average length."""
-        norm = 1 - self.b + self.b * length
+    def norms(self, lengths: Floats) -> Floats:
+        """What documents of so many times the average length weaken a term by."""
+        return 1 - self.b + self.b * lengths
+
+    def gain(self, count: Floats, norm: Floats) -> Floats:
+        """The worth of a term that stands `count` times in a document of this norm."""
         match self.variant:
             case "lucene" | "robertson":
                 return count / (count + self.k1 * norm)

@@ -21,10 +21,11 @@ from karat.core.ranked import Ranked
 from karat.core.text.languages import count_languages
 from karat.retrieve._bm25 import folder as folders
 from karat.retrieve._bm25.counts import count_terms
+from karat.retrieve._bm25.lexicon import Lexicon
 from karat.retrieve._bm25.postings import TOP, Collection, PostingShard, weigh_all
 from karat.retrieve._bm25.search import QueryTerms, query_terms, ranks_of, search
 from karat.retrieve._bm25.variants import DELTA, EPSILON, VARIANTS, Formula
-from karat.retrieve._engine import Progress, check_depth, check_settings, concatenated
+from karat.retrieve._engine import EarlierJoin, Progress, check_depth, check_settings, concatenated
 from karat.retrieve._terms import AUTO, Terms
 
 if TYPE_CHECKING:
@@ -61,7 +62,9 @@ class BM25Engine:
         completed = _completed(settings)
         terms = Terms.asked(completed["terms"], completed["language"]).fitted(count_languages(texts))
         shards: list[PostingShard] = []
-        collection = weigh_all([count_terms(texts, terms, progress)], _formula(completed), shards.append, progress)
+        counted = count_terms(texts, terms, progress)
+        known = Lexicon.merged([counted.lexicon])
+        collection = weigh_all([counted], known, _formula(completed), shards.append, progress)
         return cls(completed, terms.language, collection, shards)
 
     @classmethod
@@ -79,12 +82,18 @@ class BM25Engine:
 
     @classmethod
     def join(
-        cls, shards: Sequence[Path], settings: Mapping[str, Any], folder: Path, progress: Progress
+        cls,
+        shards: Sequence[Path],
+        settings: Mapping[str, Any],
+        folder: Path,
+        progress: Progress,
+        *,
+        earlier: EarlierJoin | None = None,
     ) -> dict[str, Any]:
         """Weigh the terms of all shards by what they have in common, into an empty folder."""
         settings = dict(settings)
-        language = settings.pop("stems")
-        folders.write_joined(folder, shards, settings, language, _formula(settings), progress)
+        card = {"settings": settings, "language": settings.pop("stems")}
+        folders.write_joined(folder, shards, card, _formula(settings), progress, earlier)
         return {"settings": settings}
 
     @classmethod

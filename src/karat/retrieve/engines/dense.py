@@ -18,11 +18,11 @@ import numpy as np
 from karat.core.errors import KaratError
 from karat.core.ranked import Ranked
 from karat.io.arrays import mapped_array
-from karat.io.threads import ALONE, one_thread, threads_for
+from karat.io.threads import one_thread, search_threads_for
 from karat.models import EmbedderSettings, Known, embed_all, embedder_named
 from karat.models.hosts import permitted
 from karat.retrieve._dense_settings import AUTO, completed_settings
-from karat.retrieve._engine import Progress, check_depth, concatenated, merged
+from karat.retrieve._engine import Progress, check_depth, concatenated, merged, order_fault
 from karat.retrieve._graph import LOOKED_AT, Graph
 from karat.retrieve._precision import StoredVectors
 from karat.retrieve._recall import EFFORTS, mean_recall, problems_of, recall_at_precision, sample_queries, settle_effort
@@ -183,8 +183,8 @@ class DenseEngine:
         parts = []
         for shard, order in zip(shards, orders, strict=True):
             kept, content, _ = read(shard, completed_settings)
-            if len(order) != len(content.rows) or not bool((order[1:] > order[:-1]).all()):
-                raise damaged(shard, "is damaged: its rows do not ascend, or are more or fewer than those of the index")
+            if problem := order_fault(order, len(content.rows)):
+                raise damaged(shard, f"is damaged: {problem}")
             if _without_effort(kept) != _without_effort(settings):
                 raise damaged(shard, "is damaged: it was built with other settings")
             parts.append(VectorShard(content, _graph(shard, kept, content), order if len(shards) > 1 else None))
@@ -322,9 +322,9 @@ class DenseEngine:
         return above
 
     def _threads(self, asked: NDArray[np.float32], effort: int | None = None) -> AbstractContextManager[Any]:
-        """As many threads as pay for a search. FAISS wakes all there are for the smallest one, BLAS does not."""
+        """As many threads as pay for a search."""
         vectors = len(self._shards) * effort * LOOKED_AT if effort else sum(len(one.vectors) for one in self._contents)
-        return threads_for(max(ALONE + 1, asked.size * vectors))
+        return search_threads_for(asked.size * vectors)
 
     def explain(self, query: str, row: int) -> list[tuple[str, float]]:
         """The cosine of a query and a row; 0 where either has no vector."""

@@ -75,18 +75,22 @@ class Spell:
         lines = [f"{word}\t{self.counts[word]}" for word in sorted(self.counts)]
         write_whole(path, "\n".join((f"{HEADER}\t{len(lines)}", *lines, "")))
 
-    @classmethod
-    def merged(cls, paths: Iterable[Path]) -> Self:
-        """The words of several files, which `save` has written and nobody has changed."""
+    @staticmethod
+    def join(path: Path, added: Iterable[Path], removed: Iterable[Path] = ()) -> None:
+        """Save the words of several files without those of others, all as `save` wrote them."""
         import polars as pl
 
-        schema = {"word": pl.String, "count": pl.Int64}
+        schema, count = {"word": pl.String, "count": pl.Int64}, pl.col("count")
         files = [
-            pl.scan_csv(path, separator="\t", has_header=False, skip_rows=1, quote_char=None, schema=schema)
-            for path in paths
+            pl.scan_csv(one, separator="\t", has_header=False, skip_rows=1, quote_char=None, schema=schema).select(
+                "word", count * sign
+            )
+            for sign, some in ((1, added), (-1, removed))
+            for one in some
         ]
-        words = pl.concat(files).group_by("word").agg(pl.col("count").sum()).collect()
-        return cls(dict(zip(words["word"].to_list(), words["count"].to_list(), strict=True)))
+        words = pl.concat(files).group_by("word").agg(count.sum()).filter(count > 0).sort("word").collect()
+        lines = words.write_csv(separator="\t", include_header=False, quote_style="never")
+        write_whole(path, f"{HEADER}\t{len(words)}\n{lines}")
 
     @classmethod
     def load(cls, path: str | Path) -> Self:

@@ -14,7 +14,7 @@ import numpy as np
 
 from karat.core.docs import Chunk
 from karat.core.errors import InputError
-from karat.io.threads import ALONE, threads_for
+from karat.io.threads import search_threads_for
 from karat.retrieve._faiss_files import index_file, names_beside, read_index
 from karat.retrieve._stored import VectorStore, chunk_of, from_l2, lengths_note, pages_notes
 
@@ -53,7 +53,7 @@ class FaissStore(VectorStore):
         return cls(file, index, names_beside(file, index.ntotal), embedder)
 
     def nearest(self, queries: NDArray[np.float32], depth: int) -> tuple[Sequence[int], list[Chunk], Sequence[float]]:
-        with threads_for(max(ALONE + 1, queries.size * self._index.ntotal)):
+        with search_threads_for(queries.size * self._index.ntotal):
             values, labels = self._index.search(queries, depth)
         query, place = np.nonzero(labels >= 0)
         scores = values[query, place].astype(np.float64)
