@@ -2,7 +2,7 @@
 
 import dspy
 import numpy as np
-from identities import TESTSETS, chunk_of, page_of
+from identities import QUOTED, TESTSETS, chunk_of, page_of
 from island import documents, embed
 
 import karat
@@ -40,6 +40,7 @@ reports = {
     )
     for kind, questions in TESTSETS.items()
 }
+reports["quotes"] = karat.evaluate(QUOTED, retriever)  # texts are enough where gold is quoted
 
 
 class Broken(dspy.Module):

@@ -23,6 +23,7 @@ def _questions(gold_of):
     ]
 
 
+QUOTED = _questions(lambda name: {"quote": " ".join(documents[name].split()[:7])})
 TESTSETS = {
     "files": _questions(lambda name: {"doc": name}),
     "pages": _questions(lambda name: dict(zip(("doc", "page"), page_of(name), strict=True))),

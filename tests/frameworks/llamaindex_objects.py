@@ -48,6 +48,7 @@ for kind, questions in TESTSETS.items():
     systems = {
         "retriever": retriever,
         "query engine": index.as_query_engine(llm=model, similarity_top_k=5),
+        "streaming engine": index.as_query_engine(llm=model, similarity_top_k=5, streaming=True),
         "chat engine": index.as_chat_engine(chat_mode="context", llm=model, similarity_top_k=5),
         "nodes": lambda question, retriever=retriever: [hit.node for hit in retriever.retrieve(question)],
         "async": retriever.aretrieve,

@@ -149,6 +149,8 @@ def test_llama_index():
     assert asked(engine) == ("LlamaIndex query engine", "how long?")
     retriever = of_framework("llama_index.core.x", retrieve=lambda self, text: [text])
     assert asked(retriever) == ("LlamaIndex retriever", ["how long?"])
+    streaming = of_framework("llama_index.core.x", query=lambda self, text: Made(get_response=lambda: f"{text} so"))
+    assert asked(streaming) == ("LlamaIndex query engine", "how long? so")
     said = []
     chat = of_framework("llama_index.core.x", chat=lambda self, text: said.append(text) or list(said),
                         reset=lambda self: said.clear())  # fmt: skip

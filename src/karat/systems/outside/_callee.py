@@ -91,9 +91,12 @@ def _llama_index(target: Any, name: str) -> Callee | None:
 
         return Callee(kind="LlamaIndex chat engine", call=chat, answers=True, alone=True)
     if hasattr(target, "query"):
-        return Callee(
-            kind="LlamaIndex query engine", call=lambda question, k: target.query(question.text), answers=True
-        )
+
+        def query(question: Question, k: int) -> Any:
+            reply = target.query(question.text)
+            return reply.get_response() if hasattr(reply, "get_response") else reply  # of one that streams
+
+        return Callee(kind="LlamaIndex query engine", call=query, answers=True)
     if hasattr(target, "retrieve"):
         return Callee(kind="LlamaIndex retriever", call=lambda question, k: target.retrieve(question.text))
     if hasattr(target, "as_retriever"):
