@@ -47,6 +47,38 @@ def hits(turn: int) -> list[dict[str, object]]:
     ]  # fmt: skip
 
 
+def asked(row: dict[str, object]) -> str:
+    return next(str(question["question"]) for question in QUESTIONS if question["id"] == row["id"])
+
+
+def spans(row: dict[str, object]) -> dict[str, object]:
+    """A row as OTLP has it: a chain, and a retriever in it."""
+    found = {
+        f"retrieval.documents.{n}.document.{name}": value
+        for n, hit in enumerate(row["retrieved"])
+        for name, value in hit.items()
+    }
+    parts = (
+        ("1", "", {"openinference.span.kind": "CHAIN", "input.value": asked(row), "output.value": row["answer"]}),
+        ("2", "1", {"openinference.span.kind": "RETRIEVER", "input.value": json.dumps({"query": asked(row)}), **found}),
+    )
+    return {"resourceSpans": [{"scopeSpans": [{"spans": [
+        {"traceId": row["id"], "spanId": own, "parentSpanId": parent, "name": "x", "startTimeUnixNano": "1700000000000000000",
+         "endTimeUnixNano": "1700000001000000000", "status": {"code": 1}, "attributes": [
+            {"key": name, "value": {"doubleValue" if isinstance(value, int) else "stringValue": value}} for name, value in part.items()]}
+        for own, parent, part in parts]}]}]}  # fmt: skip
+
+
+def observations(row: dict[str, object]) -> dict[str, object]:
+    """A row as Langfuse has it."""
+    found = [
+        {"page_content": "x", "metadata": {"source": hit["id"], "score": hit["score"]}} for hit in row["retrieved"]
+    ]
+    one = {"id": "o", "traceId": row["id"], "type": "RETRIEVER", "parentObservationId": None, "startTime": "2024-01-01T00:00:00Z",
+           "endTime": "2024-01-01T00:00:01Z", "input": asked(row), "output": json.dumps(found), "usageDetails": {"total": 3}}  # fmt: skip
+    return {"id": row["id"], "input": {"question": asked(row)}, "output": row["answer"], "observations": [one]}
+
+
 def lines(rows: object) -> str:
     return "".join(json.dumps(row) + "\n" for row in rows)
 
@@ -69,6 +101,8 @@ def ground(folder: Path) -> None:
             {"id": "q1", "question": "Who?", "answers": [{"text": "cook", "answer_start": 4}]}]}]}]}),
         "plain.jsonl": lines(hits(1)),
         "heavy.jsonl": lines(hits(2)),
+        "otlp.jsonl": lines(map(spans, hits(1))),
+        "langfuse.json": json.dumps([observations(row) for row in hits(1)]),
         "plain.csv": "question_id,doc_id,rank,score\n" + "".join(f"{row['id']},{hit['id']},{n},{hit['score']}\n" for row in hits(1) for n, hit in enumerate(row["retrieved"], 1)),
         "plain.run": "".join(f"{row['id']} Q0 {hit['id']} {n} {hit['score']} plain\n" for row in hits(1) for n, hit in enumerate(row["retrieved"], 1)),
         "scores.csv": "question_id,system,Recall@5,MRR\n" + "".join(f"q{n},{s},{n % 2},{1 / (n + 1)}\n" for s in SYSTEMS for n in range(6)),
@@ -127,7 +161,8 @@ MADE = (
 
 READ: tuple[tuple[str, tuple[str, ...]], ...] = (
     *((name, ("score", name, "plain.jsonl", "-q")) for name in ("qa.jsonl", "qa.json", "qa.csv", "qa.tsv", "qa.qrels", "squad.json")),
-    *((name, ("score", "qa.jsonl", name, "-q")) for name in ("plain.jsonl", "plain.csv", "plain.run", "plain.parquet")),
+    *((name, ("score", "qa.jsonl", name, "-q")) for name in ("plain.jsonl", "plain.csv", "plain.run", "plain.parquet", "otlp.jsonl", "langfuse.json")),
+    ("otlp.jsonl", ("testset", "make", "otlp.jsonl", "--from", "traces", "-o", "new.jsonl", "--redact", "email", "-q")),
     *((name, ("index", name, "-o", "new", "--engine", "bm25", "-q"))
       for name in ("page.html", "page.txt", "page.md", "docs.csv", "docs.jsonl", "docs.parquet", "paper.pdf",
                    "paper.docx")),

@@ -13,6 +13,7 @@ from karat.io import cells
 from karat.io.fields import QUESTION, RESULTS, field_name
 
 _LITERAL = 1 << 20  # characters of a cell that is read as Python prints lists of dicts
+_LITERALS = ("[{", "{'", "['")  # how they begin
 _DEEPEST = 20
 _ASKED = (*QUESTION, "input", "inputs", "query_str", "user_query", "message", "messages", "content", "new_message")
 _SAID = (*RESULTS["answer"], "output", "outputs", "result", "text", "content", "output_text", "message", "messages",
@@ -26,7 +27,7 @@ def parsed(value: Any) -> Any:
         return value
     with suppress(ValueError, RecursionError):
         return well_formed_values(json.loads(value))
-    if len(value) <= _LITERAL:
+    if len(value) <= _LITERAL and value.lstrip().startswith(_LITERALS):
         with suppress(ValueError, SyntaxError, MemoryError, RecursionError, TypeError):
             return well_formed_values(ast.literal_eval(value.strip()))
     return value
@@ -58,18 +59,28 @@ def _text_in(value: Any, names: Sequence[str], roles: Sequence[str], depth: int)
     for name in names:
         if name in fields and (text := _text_in(fields[name], names, roles, depth + 1)) is not None:
             return text
-    texts = [part for part in value.values() if not cells.is_missing(part)]
-    return texts[0].strip() if len(texts) == 1 and isinstance(texts[0], str) else None
+    others = [part for name, part in fields.items() if name not in names and not cells.is_missing(part)]
+    alone = others[0] if len(others) == 1 and len(others) == len(fields) else None
+    return _text_in(alone, names, roles, depth + 1) if isinstance(alone, str | dict) or _is_single(alone) else None
+
+
+def _is_single(value: Any) -> bool:
+    return isinstance(value, list | tuple) and len(value) == 1
 
 
 def _last_message(items: Sequence[Any], names: Sequence[str], roles: Sequence[str], depth: int) -> str | None:
     for item in reversed(items):
         item = parsed(item) if isinstance(item, str) else item
-        if isinstance(item, str) and len(items) == 1:
+        if isinstance(item, str) and (len(items) == 1 or _is_spoken(items, roles)):
             return item.strip() or None
         if isinstance(item, list | tuple | dict) and (text := _text_in(item, names, roles, depth + 1)) is not None:
             return text
     return None
+
+
+def _is_spoken(items: Sequence[Any], roles: Sequence[str]) -> bool:
+    """Whether a list is a role and what it says, as in `["user", "Why?"]`."""
+    return len(items) == 2 and isinstance(items[0], str) and items[0].lower() in roles
 
 
 def _role(message: Mapping[str, Any]) -> str | None:

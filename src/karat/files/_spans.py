@@ -16,6 +16,7 @@ from karat.files._entries import hit_id
 
 ASKING = ("chain", "agent", "retriever", "")
 """Kinds of spans whose input may be the question: those of models hold prompts, those of tools arguments."""
+_NO_DOCUMENT = ""  # stands for what a retriever returned that does not say what
 Hit = dict[str, Any]
 
 
@@ -38,7 +39,7 @@ class Span:
     question: str | None = None
     answer: str | None = None
     hits: list[Hit] | None = None
-    given: frozenset[str] | None = None
+    given: tuple[str, ...] | None = None
     tokens: int | None = None
     cost: float | None = None
     model: str | None = None
@@ -124,24 +125,26 @@ class Trace:
         """The first span without a parent; where there is none, the first whose parent is missing, or the first."""
         return next(iter(self._tops or self.orphans or self.spans.values()))
 
-    @property
-    def start(self) -> float:
-        """When it began."""
-        return min(map(_begin, self.spans.values()))
-
     @cached_property
     def order(self) -> dict[str, Span]:
-        """All spans, those nearer to the root first; spans that are their own ancestors come last."""
+        """All spans, those nearer to the root first; a circle of spans begins with its first, which has no parent."""
         children: dict[str, list[Span]] = {}
         for span in self.spans.values():
             if span.parent is not None:
                 children.setdefault(span.parent, []).append(span)
         order: dict[str, Span] = {}
-        for some in (self._tops, self.orphans, self.spans.values()):
-            level: list[Span] = [span for span in some if span.id not in order]
+
+        def add(level: list[Span]) -> None:
             while level:
-                order |= {span.id: span for span in level}
+                order.update((span.id, span) for span in level)
                 level = [child for span in level for child in children.get(span.id, ()) if child.id not in order]
+
+        add(self._tops)
+        add(self.orphans)
+        for span in self.spans.values():
+            if span.id not in order:
+                span.parent = None
+                add([span])
         return order
 
     def _inside(self, wanted: Iterable[str]) -> set[str]:
@@ -179,18 +182,21 @@ class Trace:
         left = self.spans.keys() - answering - inner - holding
         empty = {id_ for id_ in left if self.spans[id_].kind == "retriever"}
         wanted = (answering - inner) | (empty - self._inside(empty))
-        steps: list[Step] = []
+        steps: dict[str, Step] = {}  # by id of the span
+        holders: dict[str, list[str]] = {}  # ids of the spans that returned a document
         for span in self.spans.values():
             if span.id not in wanted:
                 continue
-            step = Step(span.question or (self.question if not steps else None), span.hits or [], span)
+            taken: list[Step] = []
             if span.kind == "reranker":
-                taken = [one for one in steps if _was_given(span, one)]
-                if taken:
-                    step = Step(span.question or taken[0].query, step.hits, span)
-                steps = [one for one in steps if one not in taken]
-            steps.append(step)
-        return tuple(steps)
+                given = list(holders) if span.given is None else (*span.given, _NO_DOCUMENT)
+                ids = dict.fromkeys(id_ for key in given for id_ in holders.pop(key, ()))
+                taken = [steps.pop(id_) for id_ in ids if id_ in steps]
+            query = taken[0].query if taken else self.question if not steps else None
+            steps[span.id] = Step(span.question or query, span.hits or [], span)
+            for key in hit_keys(span.hits or ()) or (_NO_DOCUMENT,):
+                holders.setdefault(key, []).append(span.id)
+        return tuple(steps.values())
 
     def row(self) -> TraceRow:
         """The row of results that it makes."""
@@ -268,14 +274,9 @@ def covered(spans: Iterable[Span]) -> float | None:
     return total if times else None
 
 
-def hit_keys(hits: Iterable[Mapping[str, Any]]) -> frozenset[str]:
-    """What documents are called, to find them again."""
-    return frozenset(map(hit_id, hits))
-
-
-def _was_given(reranker: Span, step: Step) -> bool:
-    """Whether a reranker was given what a step returned: a part of it, where it says what it was given."""
-    return reranker.given is None or not reranker.given.isdisjoint(hit_keys(step.hits))
+def hit_keys(hits: Iterable[Mapping[str, Any]]) -> tuple[str, ...]:
+    """What documents are called, each once, to find them again."""
+    return tuple(dict.fromkeys(map(hit_id, hits)))
 
 
 def _plain(value: Any) -> Any:

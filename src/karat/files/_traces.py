@@ -232,7 +232,7 @@ class TraceReader:
 
     def _notes(self) -> list[str]:
         notes = [note for name, (noun, what) in _NOTES.items() for note in self._of[name].note(noun, what)]
-        notes += self._repeats.note("trace", "ask what an earlier one asked: the first of each question counts")
+        notes += self._repeats.note("trace", "of a question that was asked before: the first of each counts")
         others = {
             f"the file ends in the middle of line {self._cut}: what stands there is not read": self._cut,
             f"{plural(self._empty, 'record')} without any span": self._empty,

@@ -44,7 +44,7 @@ def test_candidates_and_redaction(log, tmp_path):
     assert testset.questions[1].text == "Who is [email]?"
     assert "bob@" not in out.read_text()
     assert logged.notes[-1] == "redacted: 1 [email]"
-    assert any("ask what an earlier one asked" in note for note in logged.notes)
+    assert any("of a question that was asked before" in note for note in logged.notes)
     assert taken.format == "canonical"
 
 

@@ -9,6 +9,7 @@ from tests.builders.traces import TESTSET, TRACES
 
 import karat
 from karat.core.errors import InputError, UsageError
+from karat.experiment.inputs import align
 from karat.files import convert, read_results, read_testset
 
 
@@ -175,6 +176,10 @@ def test_a_reranker_replaces_what_it_was_given(put, given):
     run, _ = with_spans(put, *made.openinference(ONE), reranker(ONE["docs"][1:], given=given))
     assert (list(run.docs), run.steps) == (["manual-4"], {})
     assert run.answers[ONE["id"]].seconds["retrieve"] == pytest.approx(1.3)
+    chain, retriever, *others = made.openinference(ONE)
+    del retriever["attributes"][2:]  # what it returned is not said
+    run, _ = with_spans(put, chain, retriever, *others, reranker(ONE["docs"][1:], given=given))
+    assert (list(run.docs), run.steps) == (["manual-4"], {})
 
 
 def another(query, docs, number, times, **attributes):
@@ -200,6 +205,8 @@ def test_several_retrievals_make_steps(put, tmp_path):
     testset = tmp_path / "testset.jsonl"
     testset.write_text(lines(TESTSET))
     assert karat.score(testset, tmp_path / "traces.json", measures=["MRR"]).mean("MRR") == 0.5
+    aligned, _ = align(karat.load_testset(testset), run)
+    assert aligned.steps == {"q1": run.steps[ONE["id"]]}
 
 
 def test_a_reranker_that_was_given_other_documents_is_a_step_of_its_own(put):
@@ -324,9 +331,8 @@ def test_a_question_that_is_asked_again(put):
         span["startTimeUnixNano"] = made.nano(-60)  # earlier, though it stands behind
     run, taken = with_spans(put, *first, *again)
     assert run.asked == ("d4" * 16,)
-    assert '1 trace ask what an earlier one asked: the first of each question counts ("How long is the warranty?")' in (
-        taken.notes
-    )
+    note = '1 trace of a question that was asked before: the first of each counts ("How long is the warranty?")'
+    assert note in taken.notes
 
 
 def test_a_file_that_was_cut_off(put):
@@ -407,6 +413,46 @@ def test_earlier_spans_of_mlflow(put):
     assert run.answers["tr-1"].error == "failed, for a reason that the trace does not say"
 
 
+@pytest.mark.parametrize(
+    "value",
+    [
+        "Why?",
+        '"Why?"',
+        {"question": "Why?", "history": []},
+        {"input": {"query": "Why?"}, "config": {"k": 3}},
+        {"kwargs": {"user_query": "Why?", "k": 3}},
+        {"args": ["Why?"]},
+        {"q": "Why?"},
+        {"messages": [["user", "Hello."], ["assistant", "Hi."], ["user", "Why?"]]},
+        {"messages": [{"role": "user", "content": [{"type": "text", "text": "Why?"}]}]},
+        {"messages": [{"type": "human", "content": "Why?"}, {"type": "ai", "content": "Because."}]},
+        {"new_message": {"role": "user", "parts": [{"text": "Why?"}]}},
+    ],
+)  # fmt: skip
+def test_forms_of_a_question(put, value):
+    text = value if isinstance(value, str) else json.dumps(value)
+    run, _ = with_spans(put, made.otlp_span(ONE, 0, None, "x", {"input.value": text, "output.value": "Because."}))
+    assert run.texts == {ONE["id"]: "Why?"}
+
+
+@pytest.mark.parametrize(
+    "value",
+    [
+        "Because.",
+        {"answer": "Because.", "context": [{"page_content": "x"}], "input": "Why?"},
+        {"messages": [{"type": "human", "content": "Why?"}, {"type": "ai", "content": "Because."}]},
+        {"choices": [{"message": {"role": "assistant", "content": "Because."}}]},
+        {"generations": [[{"text": "Because.", "type": "ChatGeneration"}]]},
+        {"content": "Because.", "additional_kwargs": {}, "type": "ai"},
+        [{"role": "assistant", "parts": [{"type": "text", "content": "Because."}]}],
+    ],
+)
+def test_forms_of_an_answer(put, value):
+    text = value if isinstance(value, str) else json.dumps(value)
+    run, _ = with_spans(put, made.otlp_span(ONE, 0, None, "x", {"input.value": "Why?", "output.value": text}))
+    assert run.answers[ONE["id"]].text == "Because."
+
+
 HOSTILE = {
     "an index without end": {f"retrieval.documents.{10**n - 1}.document.id": f"d{n}" for n in range(1, 30)},
     "many documents": {f"retrieval.documents.{n}.document.id": f"d{n}" for n in range(5000)},
@@ -444,6 +490,14 @@ def test_hostile_spans(put):
     run, taken = with_spans(put, first, second, third, *odd, *chain)
     assert run.asked == (TRACES[1]["id"],)
     assert "1 record without any span" in taken.notes
+    for number, span in enumerate((first, second), 1):
+        found = made.documents([{**ONE["docs"][0], "id": number}])
+        span["attributes"] = another("Why?", [], 0, (0, 1), **found)["attributes"]
+    run, taken = with_spans(put, first, second, third)
+    assert (list(run.docs), run.texts) == (["1"], {ONE["id"]: "Why?"})
+    assert f"1 trace without a root: cut off, or begun by another service ({ONE['id']})" in taken.notes
+    nest = '{"a": ' * 15 + '"x"' + "}" * 15
+    assert not with_spans(put, made.otlp_span(ONE, 0, None, "x", {"input.value": nest}), *chain)[0].texts.get("x")
     deep = [made.otlp_span(ONE, 0, None, "x", {"input.value": "Why?"})]
     for number in range(1, 3000):
         span = made.otlp_span(ONE, 0, None, "x", {})
