@@ -99,6 +99,15 @@ def test_without_a_chat_model_it_costs_nothing(tanks, karat):
     )  # fmt: skip
 
 
+def test_systems_that_are_results_are_counted(tanks, put, karat):
+    tanks()
+    put("old.jsonl", [{"id": f"q{n}", "retrieved": ["fuel"]} for n in range(4)])
+    put("karat.yaml", "testset: qa.jsonl\nmain: MRR\nsystems: [{name: old, results: old.jsonl}]\n")
+    told = karat("run", "--dry-run")
+    assert told.code == 0, told.err
+    assert told.out.startswith("4 questions, 1 system; nothing was run.")
+
+
 def test_what_a_run_asks_is_no_more_than_was_planned(tanks, karat):
     def reply(request):
         return '{"reason": "r", "grade": "fully"}' if "JSON" in request.system else "It is so [1]."

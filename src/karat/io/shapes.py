@@ -167,6 +167,20 @@ def shape_name(value: Any) -> str | None:
     return None if shape is None else shape.name
 
 
+def with_plain_answer(record: Mapping[Any, Any]) -> Mapping[Any, Any]:
+    """The record; where its answer is a message or the blocks of one, the text of that, its tokens beside."""
+    for name in RESULTS["answer"]:
+        answer = record.get(name)
+        message = None if isinstance(answer, str | list | None) else record_of(answer)
+        if message is not None and "answer" in message:
+            answer = message["answer"]
+            beside = {part: message[part] for part in ("usage", "model") if part in message}
+            record = {**beside, **record, name: answer}
+        if isinstance(answer, list) and answer and all(isinstance(_first(block, ("type",)), str) for block in answer):
+            record = {**record, name: "".join(_first(block, ("text",)) or "" for block in answer)}
+    return record
+
+
 def _shape(table: Sequence[Shape], value: Any) -> Shape | None:
     if isinstance(value, Mapping):
         return _named(tuple(table), tuple(value))

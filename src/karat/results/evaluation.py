@@ -4,13 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from typing import Any, Literal, TypeVar
+from typing import Any, Literal
 
 from karat.core.glance import NotebookView, Table
 from karat.core.scores import Scores
 from karat.core.types import TestSet
 
-T = TypeVar("T")
 SIGNIFICANT = 0.05  # an adjusted p up to this is significant
 FORMATS = {"canonical": "karat JSONL"}  # formats whose registered name says little
 
@@ -51,11 +50,12 @@ class Matching:
 
     def of_systems(self, systems: Sequence[str]) -> Matching:
         """The same of some systems."""
-
-        def of(table: Mapping[str, T]) -> dict[str, T]:
-            return {name: entry for name, entry in table.items() if name in systems}
-
-        return replace(self, share=of(self.share), strangers=of(self.strangers), unmatchable=of(self.unmatchable))
+        return replace(
+            self,
+            share={name: share for name, share in self.share.items() if name in systems},
+            strangers={name: hits for name, hits in self.strangers.items() if name in systems},
+            unmatchable={name: entries for name, entries in self.unmatchable.items() if name in systems},
+        )
 
     @property
     def unmatchable_line(self) -> str:

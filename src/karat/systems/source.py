@@ -99,9 +99,12 @@ class ResultsFile:
         for number, ((shown, _), run) in enumerate(zip(named, aligned, strict=True)):
             seconds = seconds_before_answering(run, request.testset.ids)
             yield SystemRun(
-                configuration=shown, run=run, seconds=seconds, notes=() if number else notes,
+                configuration=shown,
+                run=run,
+                seconds=seconds,
+                notes=() if number else notes,
                 about=None if number else info,
-            )  # fmt: skip
+            )
 
     def reads(self) -> Iterator[Path]:
         yield self.path

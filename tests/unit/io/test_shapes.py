@@ -6,7 +6,7 @@ from types import SimpleNamespace as Made
 import pytest
 
 from karat.files import as_runs
-from karat.io.shapes import hit_of, record_of, shape_name
+from karat.io.shapes import hit_of, record_of, shape_name, with_plain_answer
 
 META = {"source": "a.pdf", "page": 2}
 NODE = {"id_": "n1", "text": "t", "metadata": {"file_name": "a.pdf"}, "relationships": {"1": {"node_id": "D"}}}
@@ -148,3 +148,23 @@ def test_rows_of_results_may_hold_dumps(hits):
 def test_contexts_that_are_documents_are_hits():
     (run,), _ = as_runs([{"id": "q1", "answer": "so", "context": [{"page_content": "t", "metadata": META}]}])
     assert (list(run.fields["doc"]), list(run.fields["page"]), run.answers["q1"].contexts) == (["a.pdf"], ["3"], ("t",))
+
+
+@pytest.mark.parametrize(
+    ("record", "plain"),
+    [
+        ({"answer": "Yes."}, {"answer": "Yes."}),
+        ({"answer": None, "x": 1}, {"answer": None, "x": 1}),
+        (
+            {"answer": {"id": "m", "content": "Yes.", "response_metadata": {}, "usage_metadata": {"input_tokens": 3}}},
+            {"answer": "Yes.", "usage": {"input_tokens": 3}},
+        ),
+        (
+            {"response": Made(content=[{"type": "thinking"}, {"type": "text", "text": "Yes."}], response_metadata={})},
+            {"response": "Yes."},
+        ),
+        ({"answer": ["Yes.", "No."]}, {"answer": ["Yes.", "No."]}),
+    ],
+)
+def test_an_answer_that_is_a_message_is_its_text(record, plain):
+    assert with_plain_answer(record) == plain

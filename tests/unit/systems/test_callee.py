@@ -105,6 +105,21 @@ def test_a_runnable_is_given_what_its_schema_says(schema, given):
     assert asked(runnable(schema, same)) == ("LangChain runnable", given)
 
 
+@pytest.mark.parametrize(
+    ("state", "given"),
+    [
+        (("__start__", "question", "context", "answer", "branch:to:search"), {"question": "how long?"}),
+        (("messages", "question"), {"messages": [{"role": "user", "content": "how long?"}]}),
+    ],
+)
+def test_a_graph_is_given_the_question_and_fills_the_rest_of_its_state(state, given):
+    schema = {"properties": dict.fromkeys(state), "required": list(state)}
+    graph = runnable(schema, same, channels=dict.fromkeys(state))
+    assert asked(graph) == ("LangChain runnable", given)
+    with pytest.raises(UsageError, match="takes topic, draft, and karat has a question"):
+        callee_of(runnable(schema, same, channels=dict.fromkeys(("__start__", "topic", "draft"))), "mine")
+
+
 def test_a_runnable_without_a_schema_is_asked_as_it_can_take_it():
     tried = []
 
@@ -134,6 +149,8 @@ def test_llama_index():
     assert asked(engine) == ("LlamaIndex query engine", "how long?")
     retriever = of_framework("llama_index.core.x", retrieve=lambda self, text: [text])
     assert asked(retriever) == ("LlamaIndex retriever", ["how long?"])
+    streaming = of_framework("llama_index.core.x", query=lambda self, text: Made(get_response=lambda: f"{text} so"))
+    assert asked(streaming) == ("LlamaIndex query engine", "how long? so")
     said = []
     chat = of_framework("llama_index.core.x", chat=lambda self, text: said.append(text) or list(said),
                         reset=lambda self: said.clear())  # fmt: skip
@@ -213,3 +230,23 @@ def test_dspy():
     predict.signature = Made(input_fields={"context": 1, "question": 2})
     with pytest.raises(UsageError, match="takes context, and karat has a question"):
         callee_of(predict, "mine")
+
+
+def test_forward_of_a_dspy_module_is_not_touched_as_that_warns():
+    class Module:
+        __module__ = "dspy.primitives"
+
+        def __getattribute__(self, name):
+            assert name != "forward"
+            return super().__getattribute__(name)
+
+        def forward(self, question):
+            return question
+
+        def named_predictors(self):
+            return []
+
+        def __call__(self, **given):
+            return given
+
+    assert asked(Module()) == ("DSPy module", {"question": "how long?"})

@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any, Protocol
 
 from karat.core.errors import UsageError
 from karat.core.text.normalise import normalise
+from karat.core.text.words import plural
 from karat.systems.outside._jobs import in_jobs
 from karat.systems.outside._reply import SystemReply
 from karat.systems.source import RunRequest, SystemRun, retrieval_seconds
@@ -68,10 +69,12 @@ class AskedSettings:
         name, testset = configuration.name, request.testset
         rows = dict(request.rows.known(name))
         missing = [question for question in testset if question.id not in rows]
-        remarks, places, kind = tuple[str, ...](), tuple[str, ...](), ""
+        remarks, places, kind, longer = tuple[str, ...](), tuple[str, ...](), "", 0
         ids = {normalise(question.text, "words"): question.id for question in testset}
 
         def keep(question: Question, reply: SystemReply) -> None:
+            nonlocal longer
+            longer += reply.longer
             rows[question.id] = _of_question(reply, question, ids).record(question)
             request.rows.keep(name, rows[question.id])
             request.progress(f"asking {name}", len(missing) - len(testset) + len(rows), len(missing))
@@ -86,7 +89,10 @@ class AskedSettings:
             configuration=configuration,
             run=run,
             seconds=[retrieval_seconds(row.get("seconds", {})) for row in ordered],
-            notes=[Note("warning", f"{name}: {remark}") for remark in (*remarks, *_same_hits(ordered))],
+            notes=[
+                *(Note("warning", f"{name}: {remark}") for remark in (*remarks, *_same_hits(ordered))),
+                *(Note("info", f"{name}: {remark}") for remark in _odd_lists(ordered, longer, request.asked_k)),
+            ],
             about=InputInfo(name, kind, described([run]).removeprefix(f"{name}: "), places) if kind else None,
         )
 
@@ -105,6 +111,20 @@ def _same_hits(rows: Sequence[Mapping[str, Any]]) -> list[str]:
     if len(lists) < _SUSPICIOUS or any(hits != lists[0] for hits in lists):
         return []
     return [f"all {len(lists)} questions got the same hits. Check that it is given the question."]
+
+
+def _odd_lists(rows: Sequence[Mapping[str, Any]], longer: int, k: int) -> Iterator[str]:
+    """Sentences on lists of hits that are cut, or that hold a hit several times."""
+    if longer:
+        yield f"more than the {k} hits that were asked for in {plural(longer, 'list')}: the rest is left out."
+    lists = [[_named_parts(hit) for hit in row.get("retrieved") or ()] for row in rows]
+    repeating = sum(len(set(hits)) < len(hits) for hits in lists)
+    if repeating:
+        yield f"the same hit several times for {plural(repeating, 'question')}: it keeps its ranks, and counts once."
+
+
+def _named_parts(hit: Mapping[str, Any]) -> tuple[tuple[str, str], ...]:
+    return tuple((name, str(part)) for name, part in hit.items() if name != "score")
 
 
 @contextmanager

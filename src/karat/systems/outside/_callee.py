@@ -68,12 +68,16 @@ def _langchain_forms(target: Any, name: str) -> list[Callable[[str], Any]]:
     except Exception:  # a schema that cannot be made says nothing
         schema = {}
     names = [one for one in schema.get("properties", {}) if one != "root"]
+    required = schema.get("required", names)
+    if isinstance(state := getattr(target, "channels", None), Mapping):  # of a graph, which fills the rest itself
+        names = [one for one in state if one.isidentifier() and not one.startswith("_")]
+        required = [one for one in _QUESTION if one in names][:1]
     if schema.get("type") == "string":
         return [lambda text: text]
     if "messages" in names:
         return [lambda text: {"messages": [{"role": "user", "content": text}]}]
     if names:
-        filled = _filled(names, schema.get("required", names), name)
+        filled = _filled(names, required, name)
         return [lambda text: {one: text if one == filled else [] for one in names if one == filled or one in _HISTORY}]
     return [lambda text: text, *(lambda text, one=one: {one: text} for one in _QUESTION[:3])]
 
@@ -87,9 +91,12 @@ def _llama_index(target: Any, name: str) -> Callee | None:
 
         return Callee(kind="LlamaIndex chat engine", call=chat, answers=True, alone=True)
     if hasattr(target, "query"):
-        return Callee(
-            kind="LlamaIndex query engine", call=lambda question, k: target.query(question.text), answers=True
-        )
+
+        def query(question: Question, k: int) -> Any:
+            reply = target.query(question.text)
+            return reply.get_response() if hasattr(reply, "get_response") else reply  # of one that streams
+
+        return Callee(kind="LlamaIndex query engine", call=query, answers=True)
     if hasattr(target, "retrieve"):
         return Callee(kind="LlamaIndex retriever", call=lambda question, k: target.retrieve(question.text))
     if hasattr(target, "as_retriever"):
@@ -142,7 +149,7 @@ def _haystack_pipeline(target: Any, name: str) -> Callee:
 def _dspy(target: Any, name: str) -> Callee | None:
     signature = getattr(target, "signature", None)
     names = list(getattr(signature, "input_fields", ()))
-    if not names and hasattr(target, "forward"):
+    if not names and hasattr(type(target), "forward"):  # of an object it warns that nobody should
         parameters = list(inspect.signature(type(target).forward).parameters.values())[1:]  # less self
         listed = [p for p in parameters if p.kind in (p.POSITIONAL_OR_KEYWORD, p.KEYWORD_ONLY)]
         names = [p.name for p in listed if p.default is p.empty] or [p.name for p in listed]

@@ -15,7 +15,7 @@ from karat.core.text.wellformed import well_formed
 from karat.core.text.words import excerpt
 from karat.core.types import Answer, Question
 from karat.io.fields import QUESTION, field_name
-from karat.io.shapes import hit_of, record_of
+from karat.io.shapes import hit_of, record_of, with_plain_answer
 
 if TYPE_CHECKING:
     from karat.files import ReplyReader
@@ -34,7 +34,7 @@ class SystemReply:
     """The hits of one question, best first, and the answer; or the error.
 
     `hits` None: the system returned no list, as one that only answers. `asked` False: the question was never put.
-    `echo` is the question as the reply repeats it.
+    `echo` is the question as the reply repeats it. `longer`: there were more hits than were asked for.
     """
 
     hits: tuple[Hit, ...] | None = None
@@ -43,6 +43,7 @@ class SystemReply:
     error: str | None = None
     asked: bool = True
     echo: str | None = None
+    longer: bool = False
 
     def record(self, question: Question) -> dict[str, Any]:
         """As one row of canonical results, which `run_of` and `karat score` read."""
@@ -81,7 +82,8 @@ def reply_of(record: Mapping[str, Any], question: Question, k: int, reader: Repl
     hits = None if row.hits is None else tuple(row.hits.rows()[:k])
     repeated = next((text for name, text in record.items() if field_name(str(name)) in QUESTION), None)
     echo = repeated if isinstance(repeated, str) else None
-    return SystemReply(hits=hits, answer=row.answer, error=row.error, echo=echo)
+    longer = row.hits is not None and row.hits.size > k
+    return SystemReply(hits=hits, answer=row.answer, error=row.error, echo=echo, longer=longer)
 
 
 def read_returned(value: Any, question: Question, k: int, reader: ReplyReader, *, answers: bool = False) -> SystemReply:
@@ -97,8 +99,8 @@ def read_returned(value: Any, question: Question, k: int, reader: ReplyReader, *
     elif not isinstance(value, Mapping):
         if not isinstance(value, Iterable) or isinstance(value, str | bytes | bytearray | set | frozenset):
             raise BadReply(f"returned {shown(value)}. {ACCEPTED}")
-        value = {"retrieved": islice(iter(value), k)}
-    return reply_of(_plain(value, k), question, k, reader)
+        value = {"retrieved": value[: k + 1] if isinstance(value, list) else islice(iter(value), k)}
+    return reply_of(_plain(with_plain_answer(value), k), question, k, reader)
 
 
 def _plain(value: Any, k: int) -> Any:

@@ -1,0 +1,4 @@
+import karat
+
+report = karat.evaluate("questions.jsonl", "traces.otlp.jsonl")
+print(report)
