@@ -9,27 +9,24 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from functools import cached_property, lru_cache
 from itertools import chain
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Literal
+from typing import TYPE_CHECKING, Any
 
 from karat.core.errors import InputError, UsageError, did_you_mean
 from karat.core.text.wellformed import well_formed_values
 from karat.io import records as _records
-from karat.io.cells import CellError, Record, can_be
+from karat.io.cells import CellError, Record
 from karat.io.field_reader import MOST_SHAPES
 from karat.io.fields import PRINTED, SPAN, UNSCORED, Columns, checked_map, field_name, looks_keyed
 from karat.io.formulas import unguarded_cell
 from karat.io.frames import is_frame, polars_frame, read_workbook
 from karat.io.opening import HEAD
 from karat.io.parquet import parquet_pieces, read_parquet
+from karat.io.sniff import Container, is_document, text_shape
 from karat.io.source import Source
 
 if TYPE_CHECKING:
     import polars as pl
 
-Shape = Literal[
-    "jsonl", "json list", "json object", "csv", "tsv", "parquet", "workbook", "columns", "text", "folder", "frame",
-    "records",
-]  # fmt: skip
 SAMPLE = 50
 FRAMES = frozenset({"parquet", "workbook", "frame"})
 TABLES = FRAMES | {"csv", "tsv"}
@@ -152,7 +149,7 @@ class Input:
         return _Reading(self, row, columns)
 
     @cached_property
-    def shape(self) -> Shape:
+    def shape(self) -> Container:
         """The container, told by content."""
         source = self.source
         if self._rows is not None:
@@ -166,15 +163,15 @@ class Input:
         start = source.head.lstrip()[:1]
         if start == b"[" and isinstance(self._try_document(source), list):
             return "json list"
-        return self._object_shape(source) if start == b"{" else _text_shape(source)
+        return self._object_shape(source) if start == b"{" else text_shape(source)
 
-    def _object_shape(self, source: Source) -> Shape:
+    def _object_shape(self, source: Source) -> Container:
         filled = (line for _, line in source.lines() if line.strip())
         first, second = next(filled, ""), next(filled, None)
         if not first.rstrip().endswith("}"):
             return "json object"
         if second is None:
-            return "json object" if not isinstance(self.document, dict) or _is_document(self.document) else "jsonl"
+            return "json object" if not isinstance(self.document, dict) or is_document(self.document) else "jsonl"
         return "jsonl" if second.lstrip().startswith("{") or _records.is_object(first) else "json object"
 
     def _try_document(self, source: Source) -> Any:
@@ -374,35 +371,3 @@ class _Reading:
         if isinstance(error, CellError):
             field = None if self.columns is None else self.columns.at
             raise self.input.error(error.problem, row=self.row, field=field, remedy=error.remedy) from None
-
-
-def _is_document(document: Record) -> bool:
-    """Whether an object on one line is a whole document rather than one record."""
-    if _records.wrapped(document) is not None and not {"id", "qid", "question", "query", "retrieved"} & set(document):
-        return True
-    if _records.from_columns(document) is not None:
-        return True
-    return "id" not in document and all(isinstance(v, str) for v in document.values()) and looks_keyed(document)
-
-
-def _text_shape(source: Source) -> Shape:
-    line = source.first_line
-    cells, tabbed = line.split(), line.split("\t")
-    if _is_trec(cells) and (len(tabbed) in (1, len(cells)) or cells[1].upper() in ("0", "Q0")):
-        return "columns"
-    for other in source.head.decode("utf-8", "replace").split("\n")[:10]:  # the first line may be the damaged one
-        cells = other.split()
-        if _is_trec(cells) and cells[1].upper() in ("0", "Q0"):
-            return "columns"
-    if "\t" in line:
-        return "tsv"
-    return "csv" if any(mark in line for mark in ",;|") else "text"
-
-
-def _is_trec(cells: list[str]) -> bool:
-    """Whether a line may be of qrels (four values, a number last) or of a run (six, a number fifth)."""
-    if len(cells) == 4:
-        return can_be(float, cells[3])
-    if len(cells) > 6:  # text after the tag
-        return cells[1].upper() == "Q0" and can_be(float, cells[3]) and can_be(float, cells[4])
-    return len(cells) == 6 and can_be(float, cells[4]) and (cells[1].upper() == "Q0" or can_be(float, cells[3]))
