@@ -12,6 +12,7 @@ from __future__ import annotations
 
 import difflib
 from collections.abc import Iterable
+from typing import Any
 
 _LONG = 80  # letters of a name that are compared
 
@@ -56,9 +57,10 @@ class InputError(KaratError):
 
 
 class NoOverlapError(KaratError):
-    """Gold and results share no ids, or no questions."""
+    """Gold and results share no ids, or no questions; `runs` is what systems returned that were asked for it."""
 
     exit_code = 3
+    runs: tuple[Any, ...] = ()
 
 
 def did_you_mean(name: str, known: Iterable[str]) -> str:

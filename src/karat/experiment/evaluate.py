@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 from urllib.parse import urlsplit
 
-from karat.core.errors import UsageError
+from karat.core.errors import NoOverlapError, UsageError
 from karat.core.progress import shown_in_notebook
 from karat.core.run import Run
 from karat.experiment.models import ChatOptions, ChatValue
@@ -25,6 +25,7 @@ from karat.systems.source import ResultsFile, RunRequest, RunSource, SystemRun
 from karat.systems.system import System
 
 if TYPE_CHECKING:
+    from karat.core.measure import Measure
     from karat.experiment.report import Report
     from karat.measures.dialects import Missing
     from karat.models import EmbedderSettings
@@ -104,8 +105,9 @@ def evaluate(
     questions, and the spread is reported. `asking` holds more of `AskSettings`: `{"timeout_seconds": 20, "jobs": 4}`.
     Everything else is as in `karat.score`.
     """
-    from karat.experiment.inputs import Resolutions, aligned_runs, mapped, opened_index, refuse_textless
-    from karat.experiment.models import ModelSettings, close, models_of, spent_notes
+    from karat.core.language import parse_all
+    from karat.experiment.inputs import Resolutions, aligned_runs, mapped, opened_index, refuse_textless, slices_of
+    from karat.experiment.models import ModelSettings, check_needs, close, models_of, spent_notes
     from karat.experiment.report import Report
     from karat.experiment.score import evaluation_of
     from karat.files import as_testset
@@ -124,7 +126,14 @@ def evaluate(
     sources = _named_sources(systems, choices, options)
     if any(not isinstance(source, ResultsFile | _GivenRuns) for _, source in sources):
         refuse_textless(questions, testset_info.place)
-    depth = _depth(choices, k)
+    _check_sources(sources)
+    named = parse_all(choices.measures, k=k, load_code=True) if choices.measures else ()
+    slices_of(questions, choices.by)
+    indexes = [opened_index(index)] if index is not None else []
+    indexes += [source.index for _, source in sources if isinstance(source, System) and source.index is not None]
+    models = models_of(settings, index=next(iter(indexes), None))
+    check_needs(named, models)  # all that can be refused is refused before anybody is asked
+    depth = _depth(named, k)
     request = RunRequest(
         testset=questions,
         length=depth,
@@ -136,16 +145,14 @@ def evaluate(
         max_failures=options.max_failures,
         progress=lambda what, done, total: step(f"{what}: {done:,} of {total:,}" if total > 1 else what),
     )
-    systems_asked = [one for name, source in sources for one in _asked(name, source, request, repeat)]
-    returned = [one for asked in systems_asked for one in asked.repeats]
-    runs, notes = aligned_runs(questions, [one.run for one in returned], dialect)
-    _refuse_bare(runs, returned)
-    opened = opened_index(index) if index is not None else None
-    indexes = [*([opened] if opened is not None else []), *(a.index for a in systems_asked if a.index is not None)]
-    resolutions = Resolutions(questions, indexes, choices)
-    infos = [testset_info, *(one.about for one in returned if one.about is not None)]
-    models = models_of(settings, index=next(iter(indexes), None))
+    runs: Sequence[Run] = ()
     try:
+        systems_asked = [one for name, source in sources for one in _asked(name, source, request, repeat)]
+        returned = [one for asked in systems_asked for one in asked.repeats]
+        runs, notes = aligned_runs(questions, [one.run for one in returned], dialect)
+        _refuse_bare(runs, returned)
+        resolutions = Resolutions(questions, indexes, choices)
+        infos = [testset_info, *(one.about for one in returned if one.about is not None)]
         evaluation = evaluation_of(
             questions, runs, choices,
             progress=step,
@@ -160,6 +167,10 @@ def evaluate(
             repeats=[len(asked.repeats) for asked in systems_asked],
         )  # fmt: skip
         evaluation = replace(evaluation, notes=(*evaluation.notes, *spent_notes(models)))
+    except NoOverlapError as error:
+        error.runs = tuple(runs)
+        error.add_note("What the systems returned is in the error's `runs`: karat.score(testset, error.runs) takes it.")
+        raise
     finally:
         close(models)
     return Report(evaluation, [run for run in runs if run.name in evaluation.scores.systems], choices)
@@ -236,11 +247,8 @@ def _refuse_bare(runs: Sequence[Run], returned: Sequence[SystemRun]) -> None:
             )
 
 
-def _depth(choices: Choices, k: int) -> int:
+def _depth(measures: Sequence[Measure], k: int) -> int:
     """How many hits a system is asked for: k, or what a measure that is named needs beyond it."""
-    from karat.core.language import parse_all
-
-    measures = parse_all(choices.measures, k=k, load_code=True) if choices.measures else ()
     if any(m.tokens is not None for m in measures):
         return DEPTH
     uncut = any(m.spec.stage == "retrieval" and m.k is None for m in measures)
@@ -254,6 +262,16 @@ def _named_sources(systems: Any, choices: Choices, asking: AskSettings) -> list[
     if isinstance(systems, list | tuple) and any(_is_system(value) for value in systems):
         return [(_label(value), _source(value, choices, asking)) for value in systems]
     return [(_label(systems), _source(systems, choices, asking))]
+
+
+def _check_sources(sources: Sequence[tuple[str, RunSource]]) -> None:
+    """Refuse two systems of one name, and one that cannot be asked."""
+    names = [name for name, _ in sources]
+    for name, source in sources:
+        if name and names.count(name) > 1:
+            raise UsageError(f"two systems are called {name!r}. Name them: systems={{name: system, ...}}.")
+        if isinstance(source, AskedSettings):
+            source.open(name).close()
 
 
 def _is_system(value: Any) -> bool:
