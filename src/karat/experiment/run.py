@@ -97,7 +97,7 @@ def run(
             study = study_of(
                 spec.keys.name, questions, systems, spec_systems.plan,
                 problems=problems,
-                taken=(read_as, *map(_read_as, indexes), *(one.about for one in systems if one.about is not None)),
+                taken=(read_as, *map(_read_as, indexes)),
                 notes=(*notes, *_redone(journal), *retrieval_notes, *answer_notes, *_unread(problems)),
                 manifest=folder.manifest,
                 models=models.judging,

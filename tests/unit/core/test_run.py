@@ -71,6 +71,7 @@ def full_run() -> Run:
         complete=True,
         texts={"a": "what?"},
         settings={"alpha": 0.3},
+        steps={"b": ({"query": "what?"},)},
     )
 
 
