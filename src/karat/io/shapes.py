@@ -215,9 +215,11 @@ def _chroma(reply: Mapping[Any, Any]) -> dict[str, Any] | None:
         return None
     columns = {name: reply[column] for column, name in _CHROMA.items() if reply.get(column) is not None}
     if ids and isinstance(ids[0], list):
-        if len(ids) != 1:
+        if len(ids) != 1 or not all(isinstance(column, list) and len(column) == 1 for column in columns.values()):
             return None
         columns = {name: column[0] for name, column in columns.items()}
+    if not all(isinstance(column, list) and len(column) == len(columns["id"]) for column in columns.values()):
+        return None
     return {"retrieved": [dict(zip(columns, hit, strict=True)) for hit in zip(*columns.values(), strict=True)]}
 
 

@@ -107,8 +107,18 @@ def test_a_ranker_stands_behind_its_retriever_and_an_answer_tells_its_own_docume
     assert record_of(answered) == {"retrieved": last, "answer": "so"}
 
 
-def test_two_queries_of_chroma_are_no_reply_to_one_question():
-    assert record_of({"ids": [["a"], ["b"]], "documents": [["x"], ["y"]]}) is None
+@pytest.mark.parametrize(
+    "reply",
+    [
+        {"ids": [["a"], ["b"]], "documents": [["x"], ["y"]]},  # to two questions
+        {"ids": [["a", "b"]], "documents": [["x"]]},
+        {"ids": [["a"]], "documents": "x"},
+        {"ids": ["a"], "metadatas": [[{}]], "documents": ["x", "y"]},
+        {"ids": [["a"]], "metadatas": [None]},
+    ],
+)
+def test_columns_of_chroma_that_do_not_pair_up_are_no_reply(reply):
+    assert record_of(reply) is None
 
 
 def test_an_agent_says_its_answer_last_and_its_tools_keep_the_documents():

@@ -93,7 +93,8 @@ def read_returned(value: Any, question: Question, k: int, reader: ReplyReader, *
     """
     if isinstance(value, str) and answers:
         value = {"answer": value}
-    reply = None if isinstance(value, list | tuple) else record_of(value)
+    is_record = isinstance(value, Mapping) and "retrieved" in value  # it says itself what it retrieved
+    reply = None if is_record or isinstance(value, list | tuple) else record_of(value)
     if reply is not None:
         value = {**value, **reply} if isinstance(value, Mapping) else reply
     elif not isinstance(value, Mapping):
