@@ -136,11 +136,12 @@ def command(
         )
     else:
         refuse(making, FOR_DOCUMENTS)
-        written = spec_for(*named)
+        columns = columns_of(map_)
+        written = spec_for(*named, columns=columns)
         if no_code:
             written.resolved().refuse_code()
         chosen = written.with_options(
-            columns=columns_of(map_), matching={"dialect": dialect, **matching}, processes=jobs,
+            columns=columns, matching={"dialect": dialect, **matching}, processes=jobs,
             jobs=jobs if options["model"] or written.keys.model else None, **answering, **options,
         )  # fmt: skip
         if dry_run:

@@ -126,6 +126,8 @@ def gate(
 ) -> Gate:
     """Hold rules against a run; without rules, those of its karat.yaml. `allow` names guards that may fire.
 
+    What it returns is true where all rules hold (`passed`); `verdicts` say what became of each.
+
     `run` is LAST, a name, the beginning of its id, its folder, what `karat.run` returned, or a report of `karat.score`.
     `study` is what the run found, where it is at hand, else it is read.
 

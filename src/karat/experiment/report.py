@@ -50,7 +50,9 @@ class ExplainedMean(float):
 
         verdict = self.report.judged(f"{self.rule} >= -1e300", system=self.system)
         ends = interval(verdict)
-        return f"<{verdict.subject} of {verdict.system} {float(self):.4f}{' ' + ends if ends else ''}, n {verdict.n:,}>"
+        failed = f", {verdict.n_failed:,} failed" if verdict.n_failed else ""
+        shown = f"{verdict.subject} of {verdict.system} {float(self):.4f}{' ' + ends if ends else ''}"
+        return f"<{shown}, n {verdict.n:,}{failed}>"
 
     def __reduce__(self) -> tuple[type[float], tuple[float]]:
         return float, (float(self),)

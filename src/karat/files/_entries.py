@@ -66,9 +66,11 @@ def hit_sources(entry: Any) -> dict[str, list[str]]:
     return _HIT.sources(hit_of(entry) or entry) if isinstance(entry, Mapping) else {"id": ["the list"]}
 
 
-def are_hits(value: Any) -> bool:
-    """Whether a list holds hits that say more than a text."""
-    return isinstance(value, list) and bool(value) and all(isinstance(one, Mapping) and hit_of(one) for one in value)
+def are_hits(value: Any, *, named: bool = False) -> bool:
+    """Whether a list holds hits in the shapes of frameworks; `named`: or objects that name a hit in karat's fields."""
+    if not isinstance(value, list) or not value or not all(isinstance(one, Mapping) for one in value):
+        return False
+    return all(hit_of(one) or (named and not _NAMING.isdisjoint(_HIT.read(one))) for one in value)
 
 
 def text_of(entry: Mapping[str, Any]) -> Any:

@@ -7,12 +7,12 @@ from collections.abc import Mapping
 from typing import Any
 
 from karat.core.errors import InputError
-from karat.files._entries import hit_sources
+from karat.files._entries import are_hits, hit_sources
 from karat.files._results import ResultReader, ResultRow
 from karat.io import cells
 from karat.io.cells import CellError
 from karat.io.field_reader import metadata_of
-from karat.io.fields import RESULTS, field_name
+from karat.io.fields import RESULTS, RETRIEVED_FIELDS, field_name
 from karat.io.input import Input
 from karat.io.shapes import hit_of
 
@@ -20,6 +20,7 @@ _HIT_LISTS = ("retrieved", "retrieved_text")  # fields that may hold hits as obj
 _READ = {
     "id": "ids", "chunk": "chunk ids", "doc": "documents", "page": "pages", "page_number": "pages",
     "page_label": "page labels", "url": "addresses", "text": "texts", "score": "scores", "answer": "answers",
+    "retrieved": "hits",
 }  # fmt: skip
 """What the fields of a reply hold, in words."""
 
@@ -43,6 +44,7 @@ class ReplyReader:
         if self._columns:
             fields = self._mapped(fields)
         with self._lock:
+            self._take_unnamed(fields)
             try:
                 row = self._reader.read(fields, question)
             except CellError as error:
@@ -88,6 +90,17 @@ class ReplyReader:
             if isinstance(hits, list):
                 record[name] = [renamed(hit_of(hit) or hit) if isinstance(hit, Mapping) else hit for hit in hits]
         return record
+
+    def _take_unnamed(self, record: dict[str, Any]) -> None:
+        """Where no known name holds what was retrieved and one other holds a list of hits, that is it."""
+        if any(not cells.is_missing(record.get(name)) for field in RETRIEVED_FIELDS for name in RESULTS[field]):
+            return
+        lists = [name for name, value in record.items() if are_hits(value, named=True)]
+        if len(lists) == 1:
+            record["retrieved"] = record[lists[0]]
+            self._sources.setdefault("hits", {})[lists[0]] = None
+        elif lists:
+            self._left.setdefault("retrieved", {}).update(dict.fromkeys(lists))
 
     def _remember(self, record: Mapping[str, Any]) -> None:
         """Where the parts of a reply stood."""

@@ -27,7 +27,7 @@ NESTED = ("metadata", "meta")
 
 
 ID = ("qid", "question_id", "query_id", "queryid", "questionid", "id", "_id")
-QUESTION = ("question", "query", "user_input", "question_text", "query_text", "text", "prompt")
+QUESTION = ("question", "query", "user_input", "question_text", "query_text", "text", "prompt", "input")
 
 TESTSET: dict[str, tuple[str, ...]] = {
     "id": ID,

@@ -63,46 +63,49 @@ def _named(values: Iterable[Any]) -> set[str]:
     return {text for v in values if v is not None and (text := str(v).strip())}
 
 
-def _depth(ours: list[tuple[str, ...]], theirs: list[tuple[str, ...]]) -> int:
+_Paths = list[tuple[str, ...]]
+
+
+def _depth(sides: Sequence[_Paths]) -> int:
     """How many trailing parts of paths that end in one name are compared."""
-    longest = max(map(len, ours + theirs), default=1)
+    everything = [path for side in sides for path in side]
+    longest = max(map(len, everything), default=1)
     for depth in range(1, longest):
-        apart = all(len({p[-depth:] for p in side}) == len(set(side)) for side in (ours, theirs))
-        above = {(p[-depth:], p[-depth - 1]) for p in ours + theirs if len(p) > depth}
+        apart = all(len({p[-depth:] for p in side}) == len(set(side)) for side in sides)
+        above = {(p[-depth:], p[-depth - 1]) for p in everything if len(p) > depth}
         if apart and len(above) == len({name for name, _ in above}):
             return depth
     return longest
 
 
-def _depths(ours: list[tuple[str, ...]], theirs: list[tuple[str, ...]]) -> dict[tuple[str, ...], int]:
+def _depths(sides: Sequence[_Paths]) -> dict[tuple[str, ...], int]:
     """How many trailing parts are compared of paths that end in a name, for each name that stands in a folder."""
-    foldered = {parts[-1:] for side in (ours, theirs) for parts in side if len(parts) > 1}
-    sides: list[dict[tuple[str, ...], list[tuple[str, ...]]]] = []
-    for side in (ours, theirs):
-        by_name: dict[tuple[str, ...], list[tuple[str, ...]]] = {name: [] for name in foldered}
+    foldered = {parts[-1:] for side in sides for parts in side if len(parts) > 1}
+    named: list[dict[tuple[str, ...], _Paths]] = []
+    for side in sides:
+        by_name: dict[tuple[str, ...], _Paths] = {name: [] for name in foldered}
         for parts in side:
             if parts[-1:] in foldered:
                 by_name[parts[-1:]].append(parts)
-        sides.append(by_name)
-    return {name: _depth(sides[0][name], sides[1][name]) for name in foldered}
+        named.append(by_name)
+    return {name: _depth([by_name[name] for by_name in named]) for name in foldered}
 
 
 class FileNames:
     """Names of the files that gold and hits come from, brought to one form.
 
-    Folders differ from machine to machine, so as few of them are compared as tell the files of each side apart; but
-    `2020/report.pdf` is not `2021/report.pdf`. An entry without a file is of the only file of the other side; when
-    there are several, it is ambiguous.
+    Folders differ from machine to machine, so as few of them are compared as tell the files of the gold and of each run
+    apart; but `2020/report.pdf` is not `2021/report.pdf`. An entry without a file is of the only file of the other
+    side; when there are several, it is ambiguous.
     """
 
     def __init__(self, golds: Sequence[Gold], runs: Sequence[Run]) -> None:
         self._all = golds
         self.golds = _named(g.doc for g in golds)
-        self.hits: set[str] = set()
-        for run in runs:
-            self.hits |= _named(set(column(run, "doc") or ()))
+        sides = [self.golds, *(_named(set(column(run, "doc") or ())) for run in runs)]
+        self.hits: set[str] = set().union(*sides[1:])
         self._parts = {name: _parts(name) for name in self.golds | self.hits}
-        self.depth = _depths(*([self._parts[name] for name in side] for side in (self.golds, self.hits)))
+        self.depth = _depths([[self._parts[name] for name in side] for side in sides])
         self.compared = bool(self.golds and self.hits)
         self._compared: dict[str, str] = {}
 

@@ -135,6 +135,9 @@ class Gate(NotebookView):
     def passed(self) -> bool:
         return self.outcome == "pass"
 
+    def __bool__(self) -> bool:
+        return self.passed
+
     def of(self, outcome: GateOutcome) -> tuple[RuleResult, ...]:
         """The verdicts of one outcome."""
         return tuple(verdict for verdict in self.verdicts if verdict.outcome == outcome)

@@ -138,7 +138,7 @@ def test_a_call_that_hangs_is_given_up():
     assert time.perf_counter() - begun < 30
     assert told(report) == [FAILED, *[OK] * 5]
     assert "did not return within 0.5 seconds (q1)" in flat(report)
-    assert "1 calls did not end" in flat(report)
+    assert "1 call did not end" in flat(report)
 
 
 def test_the_reply_to_another_question_fails():
@@ -301,3 +301,39 @@ def test_what_is_no_system_is_refused():
         evaluated("nowhere.jsonl")
     with pytest.raises(karat.KaratError, match="question"):
         karat.evaluate({"q1": ["d1"]}, right)
+
+
+def test_hits_under_a_name_that_nobody_knows_are_found_and_said():
+    def rag(text):
+        return {"answer": "so", "sources": [{"doc": "a.md", "page": 2}]}
+
+    questions = [{"id": "q", "question": "where?", "gold": [{"doc": "a.md"}]}]
+    report = karat.evaluate(questions, rag)
+    assert report.mean("Recall@5") == 1
+    assert "read hits from sources" in report.evaluation.taken[1].notes[0]
+
+    def two(text):
+        return {"answer": "so", "sources": [{"doc": "a.md"}], "tools": [{"id": "t"}]}
+
+    report = karat.evaluate([{**questions[0], "answers": ["so"]}], two)
+    assert any(
+        "sources, tools names other hits and was left aside" in note for note in report.evaluation.taken[1].notes
+    )
+
+
+def test_systems_that_keep_files_in_other_folders_score_as_they_do_alone():
+    questions = [{"id": f"q{i}", "question": f"w{i}", "gold": [{"doc": f"x{i}.pdf", "page": 1}]} for i in range(4)]
+
+    def over(root):
+        return lambda text: [{"doc": f"{root}x{(int(text[1:]) + j) % 4}.pdf", "page": 1} for j in (1, 0)]
+
+    systems = {"absolute": over("/srv/kb/docs/"), "relative": over("docs/"), "bare": over("")}
+    report = karat.evaluate(questions, systems, measures=["MRR"])
+    alone = [karat.evaluate(questions, one, measures=["MRR"]).mean("MRR") for one in systems.values()]
+    assert [report.mean("MRR", system) for system in systems] == alone == [0.5] * 3
+
+
+def test_a_gate_that_fails_is_false():
+    report = karat.evaluate([{"id": "q", "question": "where?", "gold": ["a"]}], lambda text: ["b", "a"])
+    assert karat.gate(report, "MRR >= 0.5")
+    assert not karat.gate(report, "MRR >= 0.9")

@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import os
 import re
+from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -67,10 +68,14 @@ def is_spec(source: str | os.PathLike[str]) -> bool:
     return (path.suffix.lower() in (".yaml", ".yml") and not path.is_dir()) or (path / FILE).is_file()
 
 
-def spec_for(source: str | os.PathLike[str] | Spec, testset: str | os.PathLike[str] | None = None) -> Spec:
+def spec_for(
+    source: str | os.PathLike[str] | Spec,
+    testset: str | os.PathLike[str] | None = None,
+    columns: Mapping[str, str] | None = None,
+) -> Spec:
     """The experiment of a karat.yaml, or of the folder that holds one; else that of documents and a test set.
 
-    The latter is what `karat init` would write for them, and nothing is written.
+    The latter is what `karat init` would write for them, and nothing is written; `columns` are those of the test set.
     """
     from karat.experiment.spec import FILE, Spec, load_spec, spec_of
 
@@ -90,20 +95,20 @@ def spec_for(source: str | os.PathLike[str] | Spec, testset: str | os.PathLike[s
         )
     if not isinstance(testset, str | os.PathLike):
         raise UsageError(f"the test set of a run is a file, not a {type(testset).__name__}: name its path.")
-    questions, taken = _questions(path, Path(testset))
+    questions, taken = _questions(path, Path(testset), columns)
     text = _text(Path(FILE), path, Path(testset), "", questions, taken)
     spec = spec_of(text, place=f"karat run {path} {testset}, key")
     return replace(spec, written=replace(spec.written, lines={}))  # nobody has a file with these lines
 
 
-def _questions(docs: Path, testset: Path) -> tuple[TestSet, InputInfo]:
+def _questions(docs: Path, testset: Path, columns: Mapping[str, str] | None = None) -> tuple[TestSet, InputInfo]:
     """The questions of a test set; documents and questions must be there."""
     from karat.files import read_testset
 
     for path, what in ((docs, "a folder or file of documents"), (testset, "a file of questions")):
         if not path.exists():
             raise InputError("does not exist", place=str(path), remedy=f"Name {what}.")
-    questions, taken = read_testset(testset)
+    questions, taken = read_testset(testset, columns=columns)
     if not len(questions):
         raise InputError("holds no questions", place=str(testset), remedy="Add some.")
     return questions, taken

@@ -17,7 +17,7 @@ from pathlib import Path
 from typing import Any
 
 from karat.core.loading import file_of, load_named
-from karat.core.text.words import excerpt
+from karat.core.text.words import excerpt, plural
 from karat.core.types import Question
 from karat.files import ReplyReader
 from karat.systems.outside._asked import AskedSettings
@@ -157,7 +157,7 @@ class Function:
     def remarks(self) -> tuple[str, ...]:
         """What should be known of all calls together."""
         hanging = self._threads.hanging
-        return (f"{hanging} calls did not end and hang until karat ends.",) if hanging else ()
+        return (f"{plural(hanging, 'call')} did not end, and will not before karat does.",) if hanging else ()
 
     def call(self, positional: Sequence[Any], read: Callable[[Any], Any]) -> CallOutcome:
         """What `read` makes of what the function returns; whatever goes wrong is an error."""
