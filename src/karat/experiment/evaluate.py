@@ -26,6 +26,7 @@ from karat.systems.system import System
 
 if TYPE_CHECKING:
     from karat.core.measure import Measure
+    from karat.core.types import TestSet
     from karat.experiment.report import Report
     from karat.measures.dialects import Missing
     from karat.models import EmbedderSettings
@@ -38,13 +39,14 @@ _BODY = {"question": "{question}", "k": "{k}"}
 class AskSettings:
     """How systems are asked: seconds for a question, questions at once, failures after which one is left alone."""
 
-    timeout_seconds: float = 60.0
+    timeout_seconds: float | None = None  # 60
     jobs: int | None = None  # 4 for a URL, 1 for anything else
     max_failures: int | None = None
 
     def __post_init__(self) -> None:
-        if not self.timeout_seconds > 0:
-            raise UsageError(f"timeout_seconds={self.timeout_seconds}: it is more than 0.")
+        seconds = self.timeout_seconds
+        if seconds is not None and (isinstance(seconds, str | bool) or not 0 < seconds < float("inf")):
+            raise UsageError(f"timeout_seconds={seconds!r}: it is a number above 0.")
         for name in ("jobs", "max_failures"):
             value = getattr(self, name)
             if value is not None and (type(value) is not int or value < 1):
@@ -58,18 +60,21 @@ def system(
     answer: Callable[[Any], Any] | None = None,
     columns: Mapping[str, str] | None = None,
     name: str | None = None,
-    timeout_seconds: float = 60.0,
-    jobs: int = 1,
+    timeout_seconds: float | None = None,
+    jobs: int | None = None,
 ) -> ObjectSettings:
     """A system for `karat.evaluate`, where its shape alone does not tell how to read it.
 
     `target` is a function or an object that is asked; `hits` and `answer` are functions of what it returns: the list
     of hits (ids, pairs, dicts, documents), and the text of the answer. `columns` maps names in its hits to karat's
-    fields: `{"ref_doc_id": "doc"}`. `jobs` questions are asked at once, in threads.
+    fields: `{"ref_doc_id": "doc"}`. `jobs` questions are asked at once, in threads; that and `timeout_seconds` are as
+    `asking` says unless given.
     """
+    AskSettings(timeout_seconds=timeout_seconds, jobs=jobs)  # refuses what cannot be
     return ObjectSettings(
-        target=target, name=name, hits=hits, answer=answer, columns=columns, timeout_seconds=timeout_seconds, jobs=jobs
-    )
+        target=target, name=name, hits=hits, answer=answer, columns=columns, timeout_seconds=timeout_seconds,
+        jobs=jobs or 0,
+    )  # fmt: skip
 
 
 @shown_in_notebook("progress")
@@ -112,8 +117,9 @@ def evaluate(
     from karat.experiment.score import evaluation_of
     from karat.files import as_testset
 
-    if type(repeat) is not int or repeat < 1:
-        raise UsageError(f"repeat={repeat!r}: it is a whole number of 1 or more.")
+    for name, number in (("k", k), ("repeat", repeat)):
+        if type(number) is not int or number < 1:
+            raise UsageError(f"{name}={number!r}: it is a whole number of 1 or more.")
     choices = Choices(
         measures=texts_of(measures), k=k, by=texts_of(by), dialect=dialect,
         matching=settings_of(MatchSettings, matching), missing=missing, columns=dict(columns or {}),
@@ -123,21 +129,21 @@ def evaluate(
     step = progress or (lambda sentence: None)
     step("reading the test set")
     questions, testset_info = as_testset(testset, columns=choices.columns)
-    sources = _named_sources(systems, choices, options)
+    named = parse_all(choices.measures, k=k, load_code=True) if choices.measures else ()
+    depth = _depth(named, k)
+    sources = _named_sources(systems, questions, _Asking(choices.columns, depth, options))
     if any(not isinstance(source, ResultsFile | _GivenRuns) for _, source in sources):
         refuse_textless(questions, testset_info.place)
     _check_sources(sources)
-    named = parse_all(choices.measures, k=k, load_code=True) if choices.measures else ()
     slices_of(questions, choices.by)
     indexes = [opened_index(index)] if index is not None else []
     indexes += [source.index for _, source in sources if isinstance(source, System) and source.index is not None]
     models = models_of(settings, index=next(iter(indexes), None))
     check_needs(named, models)  # all that can be refused is refused before anybody is asked
-    depth = _depth(named, k)
     request = RunRequest(
         testset=questions,
         length=depth,
-        asked_k=depth,
+        asked_k=max(depth, LENGTH),  # what a system returns beyond k counts for measures without a cut-off
         pages=choices.matching.pages,
         columns=choices.columns,
         align=lambda runs: (list(runs), []),  # all are aligned together
@@ -147,7 +153,8 @@ def evaluate(
     )
     runs: Sequence[Run] = ()
     try:
-        systems_asked = [one for name, source in sources for one in _asked(name, source, request, repeat)]
+        read = {name: list(_asked(name, source, request, repeat)) for name, source in _read_first(sources)}
+        systems_asked = [one for name, _ in sources for one in read[name]]
         returned = [one for asked in systems_asked for one in asked.repeats]
         runs, notes = aligned_runs(questions, [one.run for one in returned], dialect)
         _refuse_bare(runs, returned)
@@ -255,13 +262,36 @@ def _depth(measures: Sequence[Measure], k: int) -> int:
     return max(k, LENGTH if uncut else 0, *(m.k or 0 for m in measures))
 
 
-def _named_sources(systems: Any, choices: Choices, asking: AskSettings) -> list[tuple[str, RunSource]]:
-    """Every system under its name."""
-    if isinstance(systems, Mapping) and any(_is_system(value) for value in systems.values()):
-        return [(str(name), _source(value, choices, asking)) for name, value in systems.items()]
-    if isinstance(systems, list | tuple) and any(_is_system(value) for value in systems):
-        return [(_label(value), _source(value, choices, asking)) for value in systems]
-    return [(_label(systems), _source(systems, choices, asking))]
+@dataclass(frozen=True)
+class _Asking:
+    """How sources are made: names in hits that are the user's own, hits that are asked for, and limits."""
+
+    columns: Mapping[str, str]
+    k: int
+    limits: AskSettings
+
+    def filled(self, source: ObjectSettings) -> ObjectSettings:
+        """A source with what it leaves open."""
+        return replace(
+            source, columns={**self.columns, **(source.columns or {})}, k=self.k,
+            timeout_seconds=source.timeout_seconds or self.limits.timeout_seconds,
+            jobs=source.jobs or self.limits.jobs or 1,
+        )  # fmt: skip
+
+
+def _named_sources(systems: Any, questions: TestSet, asking: _Asking) -> list[tuple[str, RunSource]]:
+    """Every system under its name. A dict by questions of the test set is results, whatever its values look like."""
+    if isinstance(systems, Mapping) and set(map(str, systems)).isdisjoint(questions.ids):
+        if any(_is_system(value) for value in systems.values()):
+            return [(str(name), _source(value, asking)) for name, value in systems.items()]
+    elif isinstance(systems, list | tuple) and any(_is_system(value) for value in systems):
+        return [(_label(value), _source(value, asking)) for value in systems]
+    return [("" if isinstance(systems, Mapping) else _label(systems), _source(systems, asking))]
+
+
+def _read_first(sources: Sequence[tuple[str, RunSource]]) -> list[tuple[str, RunSource]]:
+    """What is read before what is asked, so that a file which cannot be read costs no call."""
+    return sorted(sources, key=lambda pair: isinstance(pair[1], AskedSettings))
 
 
 def _check_sources(sources: Sequence[tuple[str, RunSource]]) -> None:
@@ -278,7 +308,9 @@ def _is_system(value: Any) -> bool:
     """Whether a value is a system rather than what a system returned."""
     if isinstance(value, str | os.PathLike):
         return _is_address(value) or os.path.exists(value)
-    return not (isinstance(value, Mapping | list | tuple | set | int | float | None) or is_frame(value))
+    if isinstance(value, Mapping | list | tuple | set | int | float | None) or is_frame(value):
+        return False
+    return not hasattr(value, "tolist")  # an array is a list of hits
 
 
 def _is_address(value: Any) -> bool:
@@ -298,24 +330,23 @@ def _label(value: Any) -> str:
     return ObjectSettings(target=value).label if _is_system(value) and not isinstance(value, Run) else ""
 
 
-def _source(value: Any, choices: Choices, asking: AskSettings) -> RunSource:
+def _source(value: Any, asking: _Asking) -> RunSource:
     """What answers for a system."""
     if isinstance(value, ObjectSettings):
-        return value if value.columns is not None else replace(value, columns=choices.columns)
+        return asking.filled(value)
     if isinstance(value, System | AskedSettings):
         return value
     if isinstance(value, Index):
         return system_for(value)
     if _is_address(value):
-        is_template = "{question}" in value
+        is_template, limits = "{question}" in value, asking.limits
         return HttpSettings(
             value, method="GET" if is_template else "POST", body=None if is_template else _BODY,
-            timeout_seconds=asking.timeout_seconds, jobs=asking.jobs or HttpSettings.jobs,
+            timeout_seconds=limits.timeout_seconds or HttpSettings.timeout_seconds,
+            jobs=limits.jobs or HttpSettings.jobs, columns=asking.columns, k=asking.k,
         )  # fmt: skip
     if isinstance(value, str | os.PathLike):
         return system_for(Index.open(value)) if is_index(value) else ResultsFile(Path(value))
     if not _is_system(value) or isinstance(value, Run):
         return _GivenRuns(value)
-    return ObjectSettings(
-        target=value, columns=choices.columns, timeout_seconds=asking.timeout_seconds, jobs=asking.jobs or 1
-    )
+    return asking.filled(ObjectSettings(target=value))

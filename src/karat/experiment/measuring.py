@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from functools import partial
 from typing import TYPE_CHECKING
@@ -11,6 +11,7 @@ import numpy as np
 
 from karat.core.errors import UsageError
 from karat.core.scores import Scores
+from karat.core.text.words import plural
 from karat.experiment._answered import answered_of, unscored_pairs
 from karat.results.evaluation import Note
 
@@ -237,3 +238,31 @@ def judge_notes(scores: Scores) -> list[Note]:
             )
         notes.append(Note("info", text))
     return notes
+
+
+def spread_notes(scores: Scores, repeats: Sequence[int]) -> Iterator[Note]:
+    """How far the means of a system's repeats lie apart, and how many questions vary."""
+    begin = 0
+    for size in repeats:
+        block, name = scores.values[begin : begin + size], scores.systems[begin]
+        begin += size
+        known = (block == block).sum(axis=0)
+        whole = known == size
+        if size == 1 or not known.any():
+            continue
+        text = f"{name}: the scores of a question are the means of {size} repeats"
+        varying = ((np.fmax.reduce(block) > np.fmin.reduce(block)) & (known > 0)).any(axis=1).sum()
+        if not varying:
+            text += ", which are all the same."
+        else:
+            means = np.where(whole, block, 0).sum(axis=1) / np.maximum(whole.sum(axis=0), 1)
+            spreads = zip(scores.measures, means.std(axis=0, ddof=1), strict=True)
+            listed = ", ".join(f"{measure.name} {spread:.3f}" for measure, spread in spreads if spread)
+            text += (
+                f"; {plural(int(varying), 'question')} of {len(scores.questions):,} vary. Standard deviation of the "
+                f"mean from repeat to repeat: {listed}. Hits and answers shown are those of the first."
+            )
+        yield Note("info", text)
+        if partly := int(((known > 0) & ~whole).any(axis=1).sum()):
+            lacking = f"{plural(partly, 'question')} of {len(scores.questions):,} lack a value in some repeats"
+            yield Note("warning", f"{name}: {lacking}: they are the means of the others, or have failed.")

@@ -143,7 +143,7 @@ def evaluation_of(
     from karat.experiment._answered import answers_given
     from karat.experiment.frozen import changed_notes
     from karat.experiment.inputs import slices_of
-    from karat.experiment.measuring import judge_notes, measure_runs, measures_of, reachable
+    from karat.experiment.measuring import judge_notes, measure_runs, measures_of, reachable, spread_notes
     from karat.experiment.models import check_named, check_needs, models_of
     from karat.measures.dialects import dialect_named
     from karat.results.evaluation import Evaluation, Note
@@ -162,7 +162,7 @@ def evaluation_of(
     measured = measure_runs(testset, runs, measures, choices, models, resolutions)
     scores, matching = measured.scores, measured.matching
     if any(size > 1 for size in repeats):
-        notes = [*notes, *_spread_notes(scores, repeats)]
+        notes = [*notes, *spread_notes(scores, repeats)]
         scores = scores.averaged(repeats)
         runs = [run for run in runs if run.name in scores.systems]
         matching = None if matching is None else matching.of_systems(scores.systems)
@@ -203,31 +203,6 @@ def evaluation_of(
         docs=_ranked_places(testset, runs, ties, "doc"),
         pages=_ranked_places(testset, runs, ties, "page"),
     )
-
-
-def _spread_notes(scores: Scores, repeats: Sequence[int]) -> Iterator[Note]:
-    """How far the means of a system's repeats lie apart, and how many questions vary."""
-    from karat.core.text.words import plural
-    from karat.results.evaluation import Note
-
-    begin = 0
-    for size in repeats:
-        block, name = scores.values[begin : begin + size], scores.systems[begin]
-        begin += size
-        varying = (np.fmax.reduce(block) > np.fmin.reduce(block)).any(axis=1).sum()
-        text = f"{name}: the scores of a question are the means of {size} repeats"
-        if not varying:
-            text += ", which are all the same."
-        else:
-            means = np.nansum(block, axis=1) / np.maximum((block == block).sum(axis=1), 1)
-            spreads = zip(scores.measures, means.std(axis=0, ddof=1), strict=True)
-            listed = ", ".join(f"{measure.name} {spread:.3f}" for measure, spread in spreads if spread)
-            text += (
-                f"; {plural(int(varying), 'question')} of {len(scores.questions):,} vary. Standard deviation of the "
-                f"mean from repeat to repeat: {listed}. Hits and answers shown are those of the first."
-            )
-        if size > 1:
-            yield Note("info", text)
 
 
 def _findable(resolutions: Sequence[Resolution | None]) -> NDArray[np.bool_] | None:

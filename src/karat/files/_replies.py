@@ -84,11 +84,16 @@ class ReplyReader:
                         break
             return named
 
+        def mapped(hit: Any) -> Any:
+            if isinstance(hit, list) and len(hit) == 2:
+                return [mapped(hit[0]), hit[1]]
+            return renamed(hit_of(hit) or hit) if isinstance(hit, Mapping) else hit
+
         record = renamed(record)
         for name in (alias for field in _HIT_LISTS for alias in RESULTS[field]):
             hits = record.get(name)
             if isinstance(hits, list):
-                record[name] = [renamed(hit_of(hit) or hit) if isinstance(hit, Mapping) else hit for hit in hits]
+                record[name] = [mapped(hit) for hit in hits]
         return record
 
     def _take_unnamed(self, record: dict[str, Any]) -> None:

@@ -12,7 +12,7 @@ from functools import lru_cache
 from typing import Any
 
 from karat.io.field_reader import MOST_SHAPES
-from karat.io.fields import HIT, RESULTS
+from karat.io.fields import HIT, RESULTS, RETRIEVED_FIELDS, field_name
 
 Path = tuple[str, ...]
 
@@ -22,16 +22,20 @@ class Shape:
     """One form: the names by which it is told, and where its parts lie.
 
     `parts` leads from a name that `fields` knows to places inside the value, `node.metadata`; the first that is filled
-    counts. What is called `metadata.name` joins the metadata. With `rest` all that is not named is metadata.
+    counts. What is called `metadata.name` joins the metadata. With `rest` all that is not named is metadata. A dump
+    that is `native` says everything in names of `fields` already, and stays as it is.
     """
 
     name: str
     has: tuple[str, ...]
     parts: Mapping[str, tuple[str, ...]]
     rest: bool = False
+    native: bool = False
 
     def read(self, value: Any) -> dict[str, Any]:
         """The parts of a value."""
+        if self.native and isinstance(value, Mapping):
+            return dict(value)
         parts = {name: part for name, places in self.parts.items() if (part := _first(value, places)) is not None}
         for name in [name for name in parts if "." in name]:
             metadata, _, inner = name.partition(".")
@@ -41,7 +45,7 @@ class Shape:
         if self.rest:
             parts["metadata"] = {name: part for name, part in value.items() if name not in self.has}
         known = _known()
-        return {name: part for name, part in value.items() if str(name).lower() in known} | parts
+        return {name: part for name, part in value.items() if field_name(str(name)) in known} | parts
 
 
 HITS = (
@@ -49,6 +53,7 @@ HITS = (
         name="LangChain document",
         has=("page_content",),
         parts={"id": ("id",), "page_content": ("page_content",), "metadata": ("metadata",), "score": ("score",)},
+        native=True,
     ),
     Shape(
         name="LlamaIndex node",
@@ -79,6 +84,7 @@ HITS = (
         name="Haystack document",
         has=("content", "meta"),
         parts={"id": ("id",), "content": ("content",), "meta": ("meta",), "score": ("score",)},
+        native=True,
     ),
     Shape(
         name="Qdrant point",
@@ -105,6 +111,7 @@ HITS = (
         name="Pinecone match",
         has=("id", "score", "metadata"),
         parts={"id": ("id",), "metadata": ("metadata",), "score": ("score",)},
+        native=True,
     ),
 )
 """One hit. The first that fits counts."""
@@ -146,16 +153,31 @@ def hit_of(value: Any) -> dict[str, Any] | None:
 
 
 def record_of(value: Any) -> dict[str, Any] | None:
-    """A reply as a record of results; None for what has no known shape."""
+    """A reply as a record of results; None for what has no known shape.
+
+    What a dict says in names of `fields` is never replaced by what its shape suggests, and one that says something so
+    is told by two names at least.
+    """
     value = _unwrapped(value)
-    if isinstance(value, Mapping):
-        for special in _SPECIAL.values():
-            if (record := special(value)) is not None:
-                return record
+    if not isinstance(value, Mapping):
+        shape = _shape(REPLIES, value)
+        return _fields_of(value) if shape is None else shape.read(value)
+    said = [field for field, names in _SAID.items() if any(_says(value.get(name)) for name in names)]
+    for special in () if said else _SPECIAL.values():
+        if (record := special(value)) is not None:
+            return record
     shape = _shape(REPLIES, value)
-    if shape is not None:
-        return shape.read(value)
-    return None if isinstance(value, Mapping) else _fields_of(value)
+    if shape is None or (said and len(shape.has) < 2):
+        return None
+    record = {name: part for name, part in shape.read(value).items() if name not in said}
+    if not isinstance(record.get("retrieved", []), list):
+        del record["retrieved"]
+    return record
+
+
+def _says(value: Any) -> bool:
+    """Whether a name that is known is filled; under `hits` Elasticsearch has an object, with the hits inside."""
+    return not (value is None or (isinstance(value, Mapping) and isinstance(value.get("hits"), list)))
 
 
 def shape_name(value: Any) -> str | None:
@@ -259,6 +281,8 @@ def _messages(reply: Mapping[Any, Any]) -> dict[str, Any] | None:
     messages = reply.get("messages")
     if not isinstance(messages, list) or not messages or _first(messages[-1], ("content",)) is None:
         return None
+    if _first(messages[-1], ("type", "role")) not in ("ai", "assistant"):
+        return None
     record = {"answer": _first(messages[-1], ("content",)), "usage": _first(messages[-1], ("usage_metadata",))}
     kept = [_first(message, ("artifact",)) for message in messages]
     documents = [one for some in kept if isinstance(some, list) for one in some if _shape(HITS, one) is not None]
@@ -272,6 +296,13 @@ _SPECIAL: Mapping[str, Callable[[Mapping[Any, Any]], dict[str, Any] | None]] = {
     "Haystack reply": _haystack,
     "LangChain agent": _messages,
 }
+
+
+_SAID = {
+    "retrieved": tuple(name for field in RETRIEVED_FIELDS for name in RESULTS[field]),
+    "answer": RESULTS["answer"],
+}
+"""Names by which a record says itself what was retrieved and what was answered."""
 
 
 def _spoken(reply: Any) -> Any:

@@ -137,11 +137,30 @@ def test_a_runnable_that_needs_more_is_refused():
         callee_of(runnable({"properties": {"question": {}, "language": {}}}, same), "mine")
 
 
-def test_an_error_of_a_runnable_that_never_worked_is_its_last():
-    callee = callee_of(runnable({}, lambda value: value["nothing"]), "mine")
+def test_an_error_on_the_first_question_spoils_no_form():
+    calls = []
+
+    def invoke(value):
+        calls.append(value)
+        if len(calls) == 1:
+            raise ValueError("rate limit")
+        return value
+
+    callee = callee_of(runnable({}, invoke), "mine")
+    with pytest.raises(ValueError, match="rate limit"):
+        callee.call(Q, 3)
+    assert [callee.call(Q, 3), calls] == ["how long?", ["how long?"] * 2]
+    never = callee_of(runnable({}, lambda value: value["nothing"]), "mine")
     for _ in range(2):
-        with pytest.raises(KeyError):
-            callee.call(Q, 3)
+        with pytest.raises(TypeError):
+            never.call(Q, 3)
+
+
+def test_the_form_that_was_found_is_told():
+    callee = callee_of(runnable({}, lambda value: value["question"]), "mine")
+    assert callee.told() == ()
+    callee.call(Q, 3)
+    assert callee.told() == ("asked with {'question': '...'}",)
 
 
 def test_llama_index():

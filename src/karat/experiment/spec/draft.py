@@ -71,6 +71,7 @@ def is_spec(source: str | os.PathLike[str]) -> bool:
 def spec_for(
     source: str | os.PathLike[str] | Spec,
     testset: str | os.PathLike[str] | None = None,
+    *,
     columns: Mapping[str, str] | None = None,
 ) -> Spec:
     """The experiment of a karat.yaml, or of the folder that holds one; else that of documents and a test set.

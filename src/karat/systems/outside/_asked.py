@@ -116,7 +116,7 @@ def _same_hits(rows: Sequence[Mapping[str, Any]]) -> list[str]:
 def _odd_lists(rows: Sequence[Mapping[str, Any]], longer: int, k: int) -> Iterator[str]:
     """Sentences on lists of hits that are cut, or that hold a hit several times."""
     if longer:
-        yield f"more than the {k} hits that were asked for in {plural(longer, 'list')}: the rest is left out."
+        yield f"more than the {k} hits that are kept in {plural(longer, 'list')}: the rest is left out."
     lists = [[_named_parts(hit) for hit in row.get("retrieved") or ()] for row in rows]
     repeating = sum(len(set(hits)) < len(hits) for hits in lists)
     if repeating:

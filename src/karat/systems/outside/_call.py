@@ -24,6 +24,7 @@ from karat.systems.outside._asked import AskedSettings
 from karat.systems.outside._callee import Callee, callee_of
 from karat.systems.outside._reply import LONGEST, BadReply, SystemReply, read_returned
 
+SECONDS = 60.0  # that a call may take for one question
 MOST_HANGING = 32  # calls left behind after which no more are made
 
 
@@ -33,7 +34,7 @@ class CallSettings(AskedSettings):
 
     target: str
     folder: Path | None = None
-    timeout_seconds: float = 60.0
+    timeout_seconds: float = SECONDS
     jobs: int = 1
 
     def open(self, name: str | None = None) -> CallSystem:
@@ -51,6 +52,8 @@ class ObjectSettings(AskedSettings):
     """An object of the user's, as `karat.system` takes it: what it is, and how what it returns is read.
 
     `hits` and `answer` are functions of what it returns: one gives the list of hits, the other the text of the answer.
+    `k` is how many hits it is asked for, where more are kept of what it returns. Seconds that are None, and
+    no jobs, are not set yet.
     """
 
     target: Any
@@ -58,13 +61,14 @@ class ObjectSettings(AskedSettings):
     hits: Callable[[Any], Any] | None = None
     answer: Callable[[Any], Any] | None = None
     columns: Mapping[str, str] | None = None
-    timeout_seconds: float = 60.0
-    jobs: int = 1
+    k: int | None = None
+    timeout_seconds: float | None = None
+    jobs: int = 0  # 0: not set
 
     def open(self, name: str | None = None) -> CallSystem:
         label = name or self.label
         callee = callee_of(self.target, label)
-        return CallSystem(callee, label, self.timeout_seconds, self._picked, self.columns)
+        return CallSystem(callee, label, self.timeout_seconds or SECONDS, self._picked, self.columns, self.k)
 
     @property
     def label(self) -> str:
@@ -231,8 +235,9 @@ class CallSystem:
         timeout_seconds: float,
         picked: Callable[[Any], Any] = lambda returned: returned,
         columns: Mapping[str, str] | None = None,
+        k: int | None = None,
     ) -> None:
-        self.name, self._callee, self._picked = name, callee, picked
+        self.name, self._callee, self._picked, self._k = name, callee, picked, k
         self._function, self._reader = Function(callee.call, timeout_seconds), ReplyReader(columns)
         self._turn = threading.Lock() if callee.alone else nullcontext()
 
@@ -247,13 +252,13 @@ class CallSystem:
 
     @property
     def places(self) -> tuple[str, ...]:
-        return tuple(self._reader.places())
+        return (*self._callee.told(), *self._reader.places())
 
     def ask(self, question: Question, k: int) -> SystemReply:
         """What it returns for a question; whatever goes wrong is the error of the reply."""
         with self._turn:
             return self._function.call(
-                (Question(question.id, question.text), k), lambda returned: self._read(returned, question, k)
+                (Question(question.id, question.text), self._k or k), lambda returned: self._read(returned, question, k)
             ).reply()
 
     def _read(self, returned: Any, question: Question, k: int) -> SystemReply:

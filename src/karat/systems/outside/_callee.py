@@ -23,11 +23,13 @@ Call = Callable[[Question, int], Any]
 class Callee:
     """What was recognised, and the call that asks it; what that returns may be awaited.
 
-    `answers`: a text alone is its answer. `alone`: it keeps a state, and is asked one question at a time.
+    `answers`: a text alone is its answer. `alone`: it keeps a state, and is asked one question at a time. `told` gives
+    sentences on how it was asked.
     """
 
     kind: str
     call: Call
+    told: Callable[[], tuple[str, ...]] = tuple
     answers: bool = False
     alone: bool = False
 
@@ -58,7 +60,8 @@ def _langchain(target: Any, name: str) -> Callee | None:
     if not hasattr(target, "invoke"):
         return None
     forms = _langchain_forms(target, name)
-    return Callee(kind="LangChain runnable", call=_FirstThatWorks(target.invoke, forms), answers=True)
+    call = _FirstThatWorks(target.invoke, forms)
+    return Callee(kind="LangChain runnable", call=call, told=call.told, answers=True)
 
 
 def _langchain_forms(target: Any, name: str) -> list[Callable[[str], Any]]:
@@ -182,23 +185,38 @@ def _filled(
 
 
 class _FirstThatWorks:
-    """Asks in the first of several forms that raises nothing, and then always in that."""
+    """Asks in the first of several forms that raises nothing, and then always in that; until then, in each."""
 
     def __init__(self, call: Callable[[Any], Any], forms: Sequence[Callable[[str], Any]]) -> None:
         self._call, self._forms, self._lock = call, list(forms), threading.Lock()
 
     def __call__(self, question: Question, k: int) -> Any:
-        if len(self._forms) > 1:
-            with self._lock:
-                while len(self._forms) > 1:
-                    try:
-                        reply = self._call(self._forms[0](question.text))
-                    except (TypeError, KeyError, ValueError, AttributeError):  # it takes another form
-                        del self._forms[0]
-                    else:
-                        del self._forms[1:]
-                        return reply
-        return self._call(self._forms[0](question.text))
+        if len(self._forms) == 1:
+            return self._call(self._forms[0](question.text))
+        with self._lock:
+            first: Exception | None = None
+            for form in self._forms:
+                try:
+                    reply = self._call(form(question.text))
+                except (TypeError, KeyError, ValueError, AttributeError) as error:
+                    first = first or error
+                    if not _is_of_form(first):
+                        break
+                else:
+                    self._forms = [form]
+                    return reply
+            assert first is not None
+            raise first
+
+    def told(self) -> tuple[str, ...]:
+        """In what form it takes a question, where that had to be found out."""
+        form = self._forms[0]("...") if len(self._forms) == 1 else None
+        return () if form is None or isinstance(form, str) else (f"asked with {form}",)
+
+
+def _is_of_form(error: Exception) -> bool:
+    """Whether an error may come of the form in which a question was put, rather than of the question."""
+    return not isinstance(error, ValueError) or any(word in str(error).lower() for word in ("dict", "mapping"))
 
 
 def _with_method(target: Any, name: str) -> Callee:

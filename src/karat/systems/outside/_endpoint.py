@@ -42,6 +42,8 @@ class HttpSettings(AskedSettings):
     timeout_seconds: float = 60.0
     jobs: int = 4
     retries: int = 3
+    columns: Mapping[str, str] | None = None  # of hits that are told by their shape
+    k: int | None = None  # how many hits are asked for, where more are kept
 
     def open(self, name: str | None = None) -> Outside:
         from karat.systems.outside._http import HttpSystem

@@ -25,7 +25,7 @@ class HttpSystem:
         self._paths = {what: JsonPath.parse(text) for what, text in settings.paths.items()}
         self._endpoint = Endpoint(settings, name, environment)
         self.settings, self.name = settings, self._endpoint.name
-        self._reader, self._lock, self._empty = ReplyReader(), threading.Lock(), 0
+        self._reader, self._lock, self._empty = ReplyReader(settings.columns), threading.Lock(), 0
 
     def close(self) -> None:
         """Let go of connections."""
@@ -47,7 +47,8 @@ class HttpSystem:
 
     def ask(self, question: Question, k: int) -> SystemReply:
         """What the endpoint replies to a question; whatever goes wrong is the error of the reply."""
-        filling = Filling({"question": question.text, "id": question.id, "k": str(k)}, {"k": k})
+        asked = self.settings.k or k
+        filling = Filling({"question": question.text, "id": question.id, "k": str(asked)}, {"k": asked})
         return self._endpoint.ask(filling, lambda value: self._read(value, question, k)).reply()
 
     def _read(self, value: Any, question: Question, k: int) -> SystemReply:

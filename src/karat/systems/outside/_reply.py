@@ -93,14 +93,14 @@ def read_returned(value: Any, question: Question, k: int, reader: ReplyReader, *
     """
     if isinstance(value, str) and answers:
         value = {"answer": value}
-    is_record = isinstance(value, Mapping) and "retrieved" in value  # it says itself what it retrieved
-    reply = None if is_record or isinstance(value, list | tuple) else record_of(value)
+    reply = None if isinstance(value, list | tuple) else record_of(value)
     if reply is not None:
         value = {**value, **reply} if isinstance(value, Mapping) else reply
     elif not isinstance(value, Mapping):
-        if not isinstance(value, Iterable) or isinstance(value, str | bytes | bytearray | set | frozenset):
+        is_object = hasattr(value, "keys") or hasattr(type(value), "model_fields")  # iterated, it gives its names
+        if is_object or not isinstance(value, Iterable) or isinstance(value, str | bytes | bytearray | set | frozenset):
             raise BadReply(f"returned {shown(value)}. {ACCEPTED}")
-        value = {"retrieved": value[: k + 1] if isinstance(value, list) else islice(iter(value), k)}
+        value = {"retrieved": islice(iter(value), k + 1)}
     return reply_of(_plain(with_plain_answer(value), k), question, k, reader)
 
 
@@ -117,7 +117,7 @@ def _plain(value: Any, k: int) -> Any:
     if (part := hit_of(value) or record_of(value)) is not None:
         return _plain(part, k)
     if isinstance(value, Iterator):
-        value = list(islice(value, k))
+        value = list(islice(value, k + 1))
     elif hasattr(value, "tolist"):
         value = value.tolist()
     if isinstance(value, list | tuple):
