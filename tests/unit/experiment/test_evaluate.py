@@ -357,8 +357,8 @@ def test_lists_beyond_k_count_for_measures_without_a_cut_off():
 
 
 def test_a_dict_by_questions_is_results_whatever_its_values_look_like():
-    questions = [{"id": f"q{n}", "question": f"w{n}", "answers": ["a"]} for n in range(2)]
-    answers = {"q0": "http://127.0.0.1:9/never-asked", "q1": "a"}
+    questions = [{"id": f"q{n}", "question": f"w{n}", "answers": ["fuel"]} for n in range(2)]
+    answers = {"q0": "http://127.0.0.1:9/never-asked", "q1": "fuel"}
     assert karat.evaluate(questions, answers, measures=["EM"]).mean("EM") == 0.5
 
 
