@@ -117,21 +117,28 @@ def flat(attributes: Mapping[str, Any]) -> dict[str, Any]:
     return named
 
 
-def collected(attributes: Mapping[str, Any]) -> dict[str, Any]:
-    """The attributes that are looked at, with entries under `name.0.`, `name.1.` ... as a list under their name."""
+def collected(attributes: Mapping[str, Any]) -> tuple[dict[str, Any], int, int]:
+    """The attributes that are looked at, with entries under `name.0.`, `name.1.` ... as a list under their name.
+
+    With how many lists of documents have gaps among their numbers, and how many documents a number that is none.
+    """
     named: dict[str, Any] = {}
     entries: dict[str, dict[int, dict[str, Any]]] = {}
+    odd: set[tuple[str, str]] = set()
     for key, value in attributes.items():
         if key.startswith(_NUMBERED):
             start = next(start for start in _NUMBERED if key.startswith(start))
             number, _, rest = key[len(start) :].partition(".")
             if number.isdecimal() and len(number) <= _LONGEST_INDEX:
                 entries.setdefault(start[:-1], {}).setdefault(int(number), {})[rest] = value
+            elif start[:-1] in _DOCUMENTS:
+                odd.add((start, number))
         elif key.startswith(READ):
             named[key] = value
     for name, by_number in entries.items():
         named.setdefault(name, [by_number[number] for number in sorted(by_number)])
-    return named
+    gaps = sum(max(entries[name]) >= len(entries[name]) for name in _DOCUMENTS if name in entries)
+    return named, gaps, len(odd)
 
 
 def _listed(attributes: Mapping[str, Any], name: str) -> list[Any] | None:
@@ -152,11 +159,14 @@ class ContentReader:
         self.retriever = retriever
         self.pages = PageReader()
         self.odd_documents = self.null_documents = self.unread_outputs = 0
+        self.gaps = self.odd_numbers = self.cut_spans = 0
         self._texts: dict[str, str] = {}
 
     def by_attributes(self, span: Span, attributes: Mapping[str, Any], events: Iterable[Any] = ()) -> Span:
         """A span with what its attributes (under dotted names) and events hold; its error may be "" so far."""
-        named = collected(attributes)
+        named, gaps, odd = collected(attributes)
+        self.gaps += gaps
+        self.odd_numbers += odd
         for name, parts in _event_contents(events):
             if name == "exception":
                 span.error = _reason(parts) if span.error == "" else span.error

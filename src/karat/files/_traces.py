@@ -259,6 +259,14 @@ class TraceReader:
             f"{plural(self.content.null_documents, 'document')} null: the rank stays, what stood there is not known": (
                 self.content.null_documents
             ),
+            f"documents are missing from {plural(self.content.gaps, 'list')}: their ranks may be too good": (
+                self.content.gaps
+            ),
+            f"{plural(self.content.odd_numbers, 'document')} under an index that is no number of up to 9 digits: left "
+            "out": self.content.odd_numbers,
+            f"{plural(self.content.cut_spans, 'span')} lost attributes before the export: documents may be missing": (
+                self.content.cut_spans
+            ),
             f"{plural(self.content.odd_documents, 'document')} with a score or a page that cannot be read: left aside "
             "there": self.content.odd_documents,
         }

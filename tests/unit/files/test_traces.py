@@ -539,6 +539,23 @@ def test_hostile_attributes(put, name):
     assert len(run) == sizes.get(name, 1)
 
 
+def test_documents_that_are_missing_are_counted(put):
+    spans = made.openinference(ONE)
+    found = {f"retrieval.documents.{n}.document.id": f"d{n}" for n in (3, 5, 10**11, "x")}
+    found["retrieval.documents.x.document.content"] = "text"
+    spans[1] = made.otlp_span(ONE, 1, 0, "retrieve", {"openinference.span.kind": "RETRIEVER", **found})
+    spans[1]["droppedAttributesCount"] = 40
+    spans[0]["droppedAttributesCount"] = 0
+    run, taken = with_spans(put, *spans)
+    assert list(run.docs) == ["d3", "d5"]
+    assert taken.notes[1:4] == (
+        "documents are missing from 1 list: their ranks may be too good",
+        "2 documents under an index that is no number of up to 9 digits: left out",
+        "1 span lost attributes before the export: documents may be missing",
+    )
+    assert not any("missing" in note for note in with_spans(put, *made.openinference(ONE))[1].notes)
+
+
 def test_hostile_spans(put):
     first, second, third = (made.otlp_span(ONE, n, p, "x", {}) for n, p in ((1, 2), (2, 1), (3, 3)))
     chain = made.openinference(TRACES[1])
