@@ -198,8 +198,9 @@ class TraceReader:
                     self._place(builder, id_, row)
             elif asked[words] == id_ or (row.failed is None and words in waiting and waiting[words][1].failed):
                 waiting[words] = (id_, row)
+        alone = not builder.listed and self.input.span is None  # no documents anywhere: answers are what there is
         for id_, row in waiting.values():
-            is_answer = row.failed == UNREAD and row.answer is not None and row.answer.text and not builder.listed
+            is_answer = alone and row.failed == UNREAD and row.answer is not None and row.answer.text
             self._place(builder, id_, replace(row, hits=None, failed=None, steps=()) if is_answer else row)
         if not asked:
             raise self.input.error(

@@ -387,6 +387,8 @@ def test_answers_remain_where_no_documents_can_be_read_at_all(put):
     assert (run.has_rankings, run.failed, [answer.text for answer in run.answers.values()]) == (
         False, {}, [trace["answer"] for trace in TRACES])  # fmt: skip
     assert any(note.startswith("2 traces with a retriever whose documents cannot be read") for note in taken.notes)
+    run, _ = run_of(put(lines(runs)), columns={"span": "VectorStoreRetriever"})
+    assert list(run.failed.values()) == [UNREAD, UNREAD]
 
 
 def test_a_file_that_ends_before_a_retrieval(put):
