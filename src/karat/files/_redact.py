@@ -16,21 +16,26 @@ from karat.io.patterns import UserPattern
 T = TypeVar("T")
 
 OPTION = "--redact"
+_IN_RUN = r"(?<!\b\d{4}[ -]\d{4}[ -])" + "".join(
+    rf"(?<!\b[A-Z]{{2}}\d\d(?:[ -]\w{{4}}){{{count}}}[ -])" for count in range(8)
+)  # not behind groups of an IBAN or of the number of a card
 KNOWN = {
     "email": re.compile(r"(?<![\w.%+-])[\w.%+-]{1,64}@(?:[A-Za-z0-9-]{1,63}\.){1,8}[A-Za-z]{2,63}"),
     "key": re.compile(
-        r"(?<![\w-])(?:(?:sk|pk|rk)[-_]|gh[opsur]_|xox[abprs]-|AKIA|ASIA|AIza|eyJ)[\w.-]{12,}+"
-        r"|(?<!\w)Bearer [\w.~+/-]{12,}+=*+"
+        r"(?<![\w-])(?:(?:sk|pk|rk)[-_]|gh[opsur]_|glpat-|xox[abprs]-|AKIA|ASIA|AIza|eyJ)[\w.-]{12,}+"
+        r"|(?<!\w)(?i:bearer) [\w.~+/-]{12,}+=*+"
     ),
     "phone": re.compile(
-        r"(?<!\w)(?:\+|00)[1-9](?:[ ./()-]{0,2}\d){6,14}(?!\w)"
+        rf"(?=[+(\d]){_IN_RUN}"
+        r"(?:(?<!\w)(?:\+|00)[1-9](?:[ ./()-]{0,2}\d){6,14}(?!\w)"
         r"|(?<![\w./-])\(?0\d{1,4}\)?(?:[ ./-]{1,2}\d{4,8}|(?:[ ./-]{1,2}\d{2,8}){2,4})(?!\w)"
-        r"|(?<![\w.])\(?\d{3}\)?[ .-]\d{3}[ .-]\d{4}(?!\w)"
+        r"|(?<![\w.])\(?\d{3}\)?[ .-]\d{3}[ .-]\d{4}(?!\w))"
     ),
     "number": re.compile(r"(?<![\w.])(?!\d{4}-\d\d-\d\d(?!\d))(?:\d{6,32}|\d{2,6}(?:[ -]\d{2,6}){2,8})(?!\w)"),
 }
 """Patterns by name: addresses of e-mail, keys of programs, telephone numbers, and numbers of six digits and more."""
 _REDACTED = "[redacted]"
+_KEPT = ("id", "doc", "url", "chunk")
 
 
 class Redactor:
@@ -39,17 +44,26 @@ class Redactor:
     def __init__(self, patterns: Iterable[str]) -> None:
         self._patterns: list[tuple[str, Callable[[str], tuple[str, int]]]] = []
         self.counts: Counter[str] = Counter()
+        self._kept: Counter[str] = Counter()
         wanted = list(dict.fromkeys(patterns))
         for name in (*(name for name in KNOWN if name in wanted), *(text for text in wanted if text not in KNOWN)):
             self._patterns.append(_named(name) if name in KNOWN else _own(name))
 
     def text(self, text: str) -> str:
         """A text with a mark for all that is found in it."""
+        return self._replaced(text, self.counts)
+
+    def _replaced(self, text: str, counts: Counter[str], times: int = 1) -> str:
         for mark, replaced in self._patterns:
             text, count = replaced(text)
             if count:
-                self.counts[mark] += count
+                counts[mark] += count * times
         return text
+
+    def _keep(self, values: Iterable[Any]) -> None:
+        """Count what is found in texts that stay as they are, because others refer to them."""
+        for text, times in Counter(value for value in values if isinstance(value, str)).items():
+            self._replaced(text, self._kept, times)
 
     def values(self, value: Any) -> Any:
         """Every text in lists and mappings, names of entries aside."""
@@ -60,11 +74,14 @@ class Redactor:
         return [self.values(part) for part in value] if isinstance(value, list | tuple) else value
 
     def notes(self) -> list[str]:
-        """What was replaced, a sentence."""
+        """What was replaced, and what stays, a sentence each."""
         if not self._patterns:
             return []
-        found = ", ".join(f"{count:,} {mark}" for mark, count in self.counts.items()) or "nothing was found"
-        return [f"redacted: {found}"]
+        notes = [f"redacted: {_counted(self.counts) or 'nothing was found'}"]
+        if self._kept:
+            verb = "stays" if self._kept.total() == 1 else "stay"
+            notes.append(f"{_counted(self._kept)} {verb} in ids, documents and urls, which are not redacted")
+        return notes
 
     def redacted_testset(self, testset: TestSet) -> TestSet:
         """A test set without what the patterns find; ids stay, unless they are the texts themselves."""
@@ -79,6 +96,8 @@ class Redactor:
     def _question(self, question: Question) -> Question:
         gold = tuple(replace(one, quote=self.text(one.quote)) if one.quote else one for one in question.gold)
         is_text = question.id == question.text
+        self._keep(getattr(one, name) for one in gold for name in _KEPT)
+        self._keep(() if is_text else [question.id])
         text = self.text(question.text)
         return replace(
             question,
@@ -105,6 +124,10 @@ class Redactor:
         if hits is not None:
             fields["text"] = [None if text is None else self.text(text) for text in hits]
             docs = [new if doc == old else doc for doc, old, new in zip(docs, hits, fields["text"], strict=True)]
+        self._keep(qid for qid in run.asked if qid not in names)
+        self._keep(run.doc_list if hits is None else (d for d, old in zip(run.doc_list, hits, strict=True) if d != old))
+        for name in _KEPT:
+            self._keep(run.fields.get(name, ()))
         steps = {qid: self._steps(rows) for qid, rows in run.steps.items()}
         answers = {qid: self._answer(answer, names.get(qid, qid)) for qid, answer in run.answers.items()}
         failed = {qid: self.text(reason) for qid, reason in run.failed.items()}
@@ -133,12 +156,18 @@ class Redactor:
     def _hit_texts(self, value: Any) -> Any:
         if not isinstance(value, list):
             return self.values(value)
+        for hit in value:
+            self._keep(map(hit.get, _KEPT) if isinstance(hit, Mapping) else [hit])
         return [
             {name: self.values(part) if name in ("text", "quote", "metadata") else part for name, part in hit.items()}
             if isinstance(hit, Mapping)
             else hit
             for hit in value
         ]
+
+
+def _counted(counts: Counter[str]) -> str:
+    return ", ".join(f"{count:,} {mark}" for mark, count in counts.items())
 
 
 def _named(name: str) -> tuple[str, Callable[[str], tuple[str, int]]]:

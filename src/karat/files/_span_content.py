@@ -117,21 +117,28 @@ def flat(attributes: Mapping[str, Any]) -> dict[str, Any]:
     return named
 
 
-def collected(attributes: Mapping[str, Any]) -> dict[str, Any]:
-    """The attributes that are looked at, with entries under `name.0.`, `name.1.` ... as a list under their name."""
+def collected(attributes: Mapping[str, Any]) -> tuple[dict[str, Any], int, int]:
+    """The attributes that are looked at, with entries under `name.0.`, `name.1.` ... as a list under their name.
+
+    With how many lists of documents have gaps among their numbers, and how many documents a number that is none.
+    """
     named: dict[str, Any] = {}
     entries: dict[str, dict[int, dict[str, Any]]] = {}
+    odd: set[tuple[str, str]] = set()
     for key, value in attributes.items():
         if key.startswith(_NUMBERED):
             start = next(start for start in _NUMBERED if key.startswith(start))
             number, _, rest = key[len(start) :].partition(".")
             if number.isdecimal() and len(number) <= _LONGEST_INDEX:
                 entries.setdefault(start[:-1], {}).setdefault(int(number), {})[rest] = value
+            elif start[:-1] in _DOCUMENTS:
+                odd.add((start, number))
         elif key.startswith(READ):
             named[key] = value
     for name, by_number in entries.items():
         named.setdefault(name, [by_number[number] for number in sorted(by_number)])
-    return named
+    gaps = sum(max(entries[name]) >= len(entries[name]) for name in _DOCUMENTS if name in entries)
+    return named, gaps, len(odd)
 
 
 def _listed(attributes: Mapping[str, Any], name: str) -> list[Any] | None:
@@ -151,12 +158,15 @@ class ContentReader:
     def __init__(self, retriever: str | None = None) -> None:
         self.retriever = retriever
         self.pages = PageReader()
-        self.odd_documents = self.unread_outputs = 0
+        self.odd_documents = self.null_documents = self.unread_outputs = 0
+        self.gaps = self.odd_numbers = self.cut_spans = 0
         self._texts: dict[str, str] = {}
 
     def by_attributes(self, span: Span, attributes: Mapping[str, Any], events: Iterable[Any] = ()) -> Span:
         """A span with what its attributes (under dotted names) and events hold; its error may be "" so far."""
-        named = collected(attributes)
+        named, gaps, odd = collected(attributes)
+        self.gaps += gaps
+        self.odd_numbers += odd
         for name, parts in _event_contents(events):
             if name == "exception":
                 span.error = _reason(parts) if span.error == "" else span.error
@@ -194,6 +204,7 @@ class ContentReader:
             if documents is None:
                 documents = next((found for value in outputs if (found := self._documents(value)) is not None), None)
                 self.unread_outputs += documents is None and bool(outputs)
+            documents = None if _is_null(documents) else documents
             span.hits = None if documents is None else self.hits(documents)
         elif span.kind not in ("tool", "other", "http"):
             span.question = self._question(inputs)
@@ -218,15 +229,20 @@ class ContentReader:
             fields = {field_name(str(name)): part for name, part in value.items()}
             found = (self._documents(fields[name], depth + 1) for name in _LISTS if name in fields and depth < _DEEPEST)
             return next((documents for documents in found if documents is not None), None)
-        if isinstance(value, list | tuple) and all(isinstance(item, str | dict | list | tuple) for item in value):
-            return list(value)
-        return None
+        if not isinstance(value, list | tuple) or _is_null(value):
+            return None
+        return (
+            list(value) if all(item is None or isinstance(item, str | dict | list | tuple) for item in value) else None
+        )
 
     def hits(self, documents: Iterable[Any]) -> list[Hit]:
         """Documents as hits; one that names nothing keeps its rank."""
         return [self._hit(document) for document in documents]
 
     def _hit(self, document: Any) -> Hit:
+        if document is None:
+            self.null_documents += 1
+            return dict(_NO_UNIT)
         entry = _entry(parsed(document))
         score = number_of(entry.get("score"))
         if score is None:
@@ -255,6 +271,11 @@ class ContentReader:
             known = {name: number for name, value in usage.items() if (number := number_of(value)) is not None}
         count = cells.total_of(known)
         return int(count) if count is not None and 0 <= count < cells.GRADE_LIMIT else None
+
+
+def _is_null(documents: Sequence[Any] | None) -> bool:
+    """Whether a list holds nothing but null; an empty one does not."""
+    return bool(documents) and all(document is None for document in documents or ())
 
 
 def _entry(document: Any) -> dict[str, Any]:

@@ -16,6 +16,7 @@ from karat.files._entries import hit_id
 
 ASKING = ("chain", "agent", "retriever", "")
 """Kinds of spans whose input may be the question: those of models hold prompts, those of tools arguments."""
+UNREAD = "the retriever's documents cannot be read"
 _NO_DOCUMENT = ""  # stands for what a retriever returned that does not say what
 Hit = dict[str, Any]
 
@@ -78,7 +79,10 @@ class Step:
 
 @dataclass(frozen=True, kw_only=True)
 class TraceRow:
-    """What a trace says of one question: `hits` is None where nothing was retrieved, `failed` why there is no row."""
+    """What a trace says of one question: `hits` is None where nothing was retrieved, `failed` why there is no row.
+
+    Where documents cannot be read (`failed` is UNREAD), the answer may still be.
+    """
 
     question: str | None
     hits: list[Hit] | None
@@ -181,6 +185,8 @@ class Trace:
                 holding.add(span.parent)
         left = self.spans.keys() - answering - inner - holding
         empty = {id_ for id_ in left if self.spans[id_].kind == "retriever"}
+        if not empty and not answering:
+            empty = {id_ for id_ in left if self.spans[id_].retrieves}
         wanted = (answering - inner) | (empty - self._inside(empty))
         steps: dict[str, Step] = {}  # by id of the span
         holders: dict[str, list[str]] = {}  # ids of the spans that returned a document
@@ -207,23 +213,33 @@ class Trace:
                 union.setdefault(hit_id(hit), hit)
         hits = list(steps[0].hits) if len(steps) == 1 else list(union.values()) if steps else None
         broken = any(span.error for span in self.spans.values() if span.retrieves)
-        failed = root.error if root.error is not None and (hits is None or broken) else None
+        failed = self._unknown
+        if root.error is not None and (failed is not None or hits is None or broken):
+            failed = root.error
         return TraceRow(
             question=self.question,
             hits=hits,
             steps=steps if len(steps) > 1 else (),
-            answer=self._answer(failed),
+            answer=None if failed is not None and failed != UNREAD else self._answer(),
             failed=failed,
         )
 
-    def _answer(self, failed: str | None) -> Answer | None:
+    @property
+    def _unknown(self) -> str | None:
+        """Why it is not known what was retrieved; a step that failed is made good by one that found something."""
+        errors = [step.span.error for step in self.steps if not step.hits and step.span.error is not None]
+        if any(step.span.hits is None and step.span.error is None for step in self.steps):
+            return UNREAD
+        return None if any(step.hits for step in self.steps) else next(iter(errors), None)
+
+    def _answer(self) -> Answer | None:
         """The output of the root, of what asked the question, or of the last model; with what it took."""
         models = [span for span in self.spans.values() if span.kind == "llm"]
         tops = [span for span in (self.root, self._asker) if span is not None and not span.retrieves]
         text = next((span.answer for span in (*tops, *reversed(models)) if span.answer is not None), None)
         seconds, tokens, cost = self._seconds(models), self._total("tokens"), self._total("cost")
         error = self.root.error
-        if failed is not None or (text is None and error is None and not seconds and tokens is None):
+        if text is None and error is None and not seconds and tokens is None:
             return None
         return Answer(
             self.id,

@@ -11,7 +11,7 @@ import re
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from contextlib import suppress
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 from karat.core.errors import UsageError, did_you_mean
@@ -21,7 +21,7 @@ from karat.core.text.words import plural
 from karat.files._entries import HitColumns
 from karat.files._runs import RunBuilder, list_notes
 from karat.files._span_content import ContentReader
-from karat.files._spans import Span, Trace, TraceRow
+from karat.files._spans import UNREAD, Span, Trace, TraceRow
 from karat.io import cells
 from karat.io.cells import CellError, quoted
 from karat.io.fields import field_name
@@ -39,6 +39,7 @@ _MARKS = (b"Spans", b"spans", b"trace_id", b"traceId", b"bservation", b"run_type
 _EXAMPLES = 3
 _MOST_NAMES = 12
 _NO_REASON = "failed, for a reason that the trace does not say"
+_CUT_OFF = "the file ends in the middle of the trace"
 _OK = frozenset(("", "ok", "unset", "success", "default", "status_code_ok", "status_code_unset", "0", "1", "true"))
 
 
@@ -123,6 +124,7 @@ class TraceReader:
         self._names: Counter[str] = Counter()
         self._empty = self._n_spans = 0
         self._cut: int | None = None  # the line in which the file ends too early
+        self._last = ""  # the trace of the last span, where spans stand alone
         self._of = {name: _Count() for name in _NOTES}
         self._repeats = _Count()
 
@@ -135,6 +137,7 @@ class TraceReader:
             for span in spans_of(value, self.content):
                 self._add(span)
             self._empty += self._n_spans == size
+            self._last = self._last if self._n_spans == size + 1 else ""
         self._check()
         return self._run()
 
@@ -157,6 +160,7 @@ class TraceReader:
         span.parent = None if span.parent is None else once(span.parent)
         span.error = _NO_REASON if span.error == "" else span.error
         self._names[span.name] += 1
+        self._last = span.trace
         self._spans.setdefault(span.trace, []).append(span)
 
     def _check(self) -> None:
@@ -175,18 +179,29 @@ class TraceReader:
 
     def _run(self) -> tuple[list[Run], list[str]]:
         builder, asked = RunBuilder(), dict[str, str]()
+        waiting: dict[str, tuple[str, TraceRow]] = {}  # rows without hits, unless the question is asked again
         n_traces = len(self._spans)
         begins = {id_: min(span.start or float("inf") for span in spans) for id_, spans in self._spans.items()}
         for id_ in sorted(begins, key=begins.__getitem__):
             trace = Trace(id_, self._spans.pop(id_))
             row = trace.row()
+            if self._cut is not None and id_ == self._last and row.hits is None and row.failed is None:
+                row = replace(row, failed=_CUT_OFF)
             self._count(trace, row)
             if row.question is None or (row.hits is None and row.answer is None and row.failed is None):
                 continue
-            if asked.setdefault(normalise(row.question, "words"), id_) != id_:
+            words = normalise(row.question, "words")
+            if asked.setdefault(words, id_) != id_:
                 self._repeats.add(quoted(row.question))
-                continue
-            self._place(builder, id_, row)
+            if row.failed is None and row.hits is not None:
+                if waiting.pop(words, None) is not None or asked[words] == id_:
+                    self._place(builder, id_, row)
+            elif asked[words] == id_ or (row.failed is None and words in waiting and waiting[words][1].failed):
+                waiting[words] = (id_, row)
+        alone = not builder.listed and self.input.span is None  # no documents anywhere: answers are what there is
+        for id_, row in waiting.values():
+            is_answer = alone and row.failed == UNREAD and row.answer is not None and row.answer.text
+            self._place(builder, id_, replace(row, hits=None, failed=None, steps=()) if is_answer else row)
         if not asked:
             raise self.input.error(
                 f"none of {plural(n_traces, 'trace')} makes a row: {'; '.join(self._notes())}",
@@ -216,12 +231,13 @@ class TraceReader:
         met = {
             "question": row.question is None,
             "retrieval": row.question is not None and row.hits is None and row.failed is None,
-            "documents": bool(retrievals) and row.hits == [],
+            "documents": bool(retrievals) and row.hits == [] and row.failed is None,
+            "unread": row.failed == UNREAD,
             "steps": len(row.steps) > 1,
             "root": not trace.has_root,
             "end": root.end is None,
             "answer": row.failed is None and root.error is not None,
-            "mended": root.error is None and any(span.error is not None for span in retrievals),
+            "mended": root.error is None and row.failed is None and any(span.error is not None for span in retrievals),
         }
         for name, is_met in met.items():
             if is_met:
@@ -232,12 +248,25 @@ class TraceReader:
 
     def _notes(self) -> list[str]:
         notes = [note for name, (noun, what) in _NOTES.items() for note in self._of[name].note(noun, what)]
-        notes += self._repeats.note("trace", "of a question that was asked before: the first of each counts")
+        notes += self._repeats.note(
+            "trace", "of a question that was asked before: the first of each that can be read counts"
+        )
         others = {
             f"the file ends in the middle of line {self._cut}: what stands there is not read": self._cut,
             f"{plural(self._empty, 'record')} without any span": self._empty,
             f"the output of {plural(self.content.unread_outputs, 'retriever span')} holds no list of documents": (
                 self.content.unread_outputs
+            ),
+            f"{plural(self.content.null_documents, 'document')} null: the rank stays, what stood there is not known": (
+                self.content.null_documents
+            ),
+            f"documents are missing from {plural(self.content.gaps, 'list')}: their ranks may be too good": (
+                self.content.gaps
+            ),
+            f"{plural(self.content.odd_numbers, 'document')} under an index that is no number of up to 9 digits: left "
+            "out": self.content.odd_numbers,
+            f"{plural(self.content.cut_spans, 'span')} lost attributes before the export: documents may be missing": (
+                self.content.cut_spans
             ),
             f"{plural(self.content.odd_documents, 'document')} with a score or a page that cannot be read: left aside "
             "there": self.content.odd_documents,
@@ -249,6 +278,7 @@ _NOTES = {
     "question": ("trace", "without a question: left out"),
     "retrieval": ("trace", "without retrieval"),
     "documents": ("trace", "with a retriever and no documents: nothing was retrieved there"),
+    "unread": ("trace", "with a retriever whose documents cannot be read"),
     "steps": ("trace", "with several retrievals: steps, and their hits together, in order of first appearance"),
     "answer": ("trace", "failed after retrieval: the answer failed, the hits count"),
     "mended": ("trace", "with a retrieval that failed, and no failure in the end"),

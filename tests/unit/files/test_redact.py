@@ -1,4 +1,5 @@
 import json
+import time
 
 import pytest
 
@@ -20,6 +21,11 @@ from karat.files import Redactor, convert, read_results, read_testset
         ),
         ("number", "1999-2004, 2024-01-15, 3.14159265", "1999-2004, 2024-01-15, 3.14159265"),
         ("key", "sk-abcdefghijklmnop1234 or Bearer abcdefghijklmnop==", "[key] or [key]"),
+        ("key", "authorization: bearer abcdefghijklmnop1, glpat-abcdefghij-klmnop", "authorization: [key], [key]"),
+        ("phone", "DE89 3704 0044 0532 0130 00", "DE89 3704 0044 0532 0130 00"),
+        ("phone", "DE89-3704-0044-0532-0130-00, 030 123456", "DE89-3704-0044-0532-0130-00, [phone]"),
+        ("phone", "DE02 0012 3456 7890 1234 56", "DE02 0012 3456 7890 1234 56"),
+        ("phone", "in 2024 030 123456, room12 0044 20 7946 0000", "in 2024 [phone], room12 [phone]"),
         (r"K-\d+", "case K-12 and k-12", "case [redacted] and k-12"),
     ],
 )
@@ -66,7 +72,10 @@ def test_results_and_test_sets_are_redacted_whole(tmp_path):
     path, out = tmp_path / "r.jsonl", tmp_path / "o.jsonl"
     path.write_text("".join(json.dumps(row) + "\n" for row in rows))
     taken, _, _ = convert(path, out, redact=["email"])
-    assert taken.notes[-1] == "redacted: 9 [email]"
+    assert taken.notes[-2:] == (
+        "redacted: 9 [email]",
+        "1 [email] stays in ids, documents and urls, which are not redacted",
+    )
     assert out.read_text().count("a@b.de") == 1  # the id of a hit
     (run,), _ = read_results(out)
     assert run.docs == ["d1", "mail [email]"]
@@ -86,3 +95,21 @@ def test_questions_that_are_their_own_ids(tmp_path):
     path.write_text("".join(json.dumps(row) + "\n" for row in rows))
     with pytest.raises(UsageError, match="read alike once they are redacted"):
         convert(path, out, redact=["email"])
+
+
+def test_what_stays_in_gold_and_hits_is_said(tmp_path):
+    path, out = tmp_path / "r.jsonl", tmp_path / "o.jsonl"
+    gold = {"id": "1-a@b.de", "doc": "mail/a@b.de/x.eml", "url": "https://h/a@b.de"}
+    said = "[email] stay in ids, documents and urls, which are not redacted"
+    path.write_text(json.dumps({"id": "q1", "question": "who?", "gold": [gold]}) + "\n")
+    assert convert(path, out, redact=["email"])[0].notes[-1] == f"3 {said}"
+    path.write_text(json.dumps({"id": "t-c@d.de", "question": "who?", "retrieved": [gold]}) + "\n")
+    assert convert(path, out, redact=["email"])[0].notes[-1] == f"4 {said}"
+    assert Redactor(["email"]).notes() == ["redacted: nothing was found"]
+
+
+def test_telephone_numbers_are_found_in_linear_time():
+    for text in ("0044 " * 40_000, "DE89 3704 " * 20_000, "+49 " + "1 " * 100_000):
+        started = time.perf_counter()
+        Redactor(["phone"]).text(text)
+        assert time.perf_counter() - started < 3

@@ -295,7 +295,10 @@ def test_failed_traces(put):
     assert any(note.startswith("1 trace failed after retrieval") for note in taken.notes)
     second[0] |= {"status": {}}
     run, taken = with_spans(put, *first, *second)
-    assert not run.failed
+    assert run.failed == {TRACES[1]["id"]: "TimeoutError: no reply"}
+    again = {**made.openinference(TRACES[1])[1], "spanId": "f" * 16}
+    run, taken = with_spans(put, *first, *second, again)
+    assert (run.failed, len(run)) == ({}, 5)
     assert any(note.startswith("1 trace with a retrieval that failed") for note in taken.notes)
 
 
@@ -329,10 +332,71 @@ def test_a_question_that_is_asked_again(put):
     again = made.openinference({**ONE, "id": "d4" * 16, "question": "how long is the warranty", "docs": []})
     for span in again:
         span["startTimeUnixNano"] = made.nano(-60)  # earlier, though it stands behind
+    again[1]["attributes"].append({"key": "output.value", "value": {"stringValue": "[]"}})
     run, taken = with_spans(put, *first, *again)
-    assert run.asked == ("d4" * 16,)
-    note = '1 trace of a question that was asked before: the first of each counts ("How long is the warranty?")'
-    assert note in taken.notes
+    assert (run.asked, len(run)) == (("d4" * 16,), 0)
+    note = "1 trace of a question that was asked before: the first of each that can be read counts"
+    assert f'{note} ("How long is the warranty?")' in taken.notes
+    del again[1]["attributes"][-1]
+    for earlier in (again, [again[0]], [{**again[0], "status": {"code": 2, "message": "down"}}]):
+        run, taken = with_spans(put, *first, *earlier)
+        assert (run.asked, run.failed, len(run)) == ((ONE["id"],), {}, 2)
+        assert any(text.startswith(note) for text in taken.notes)
+
+
+UNREAD = "the retriever's documents cannot be read"
+
+
+@pytest.mark.parametrize(
+    ("change", "reason"),
+    [
+        ({"outputs": "<masked>"}, UNREAD),
+        ({"outputs": {"documents": "<masked>"}}, UNREAD),
+        ({"outputs": {"documents": [None]}}, UNREAD),
+        ({"outputs": None}, UNREAD),
+        ({"outputs": None, "error": "timeout"}, "timeout"),
+        ({"outputs": {"documents": []}, "error": "timeout"}, "timeout"),
+        ({"outputs": {"documents": []}}, None),
+    ],
+)
+def test_documents_that_are_not_known_are_not_none(put, change, reason):
+    runs = all_of(made.langsmith)
+    runs[1] |= change
+    run, taken = run_of(put(lines(runs)))
+    assert run.failed == ({} if reason is None else {runs[0]["id"]: reason})
+    assert (len(run), len(run.question_ids)) == (3, 1 if reason else 2)
+    assert any("documents cannot be read" in note for note in taken.notes) == (reason == UNREAD)
+    testset = put(lines(TESTSET), "testset.jsonl")
+    assert karat.score(testset, put(lines(runs)), measures=["MRR"]).mean("MRR") == (0.5 if reason else 0.25)
+
+
+def test_a_null_among_documents_is_counted(put):
+    runs = made.langsmith(ONE)
+    runs[1]["outputs"]["documents"].insert(1, None)
+    run, taken = run_of(put(lines(runs)))
+    assert list(run.docs) == ["manual-3", "N/A", "manual-4"]
+    assert "1 document null: the rank stays, what stood there is not known" in taken.notes
+
+
+def test_answers_remain_where_no_documents_can_be_read_at_all(put):
+    runs = all_of(made.langsmith)
+    for span in runs:
+        if span["run_type"] == "retriever":
+            span["outputs"] = "<masked>"
+    run, taken = run_of(put(lines(runs)))
+    assert (run.has_rankings, run.failed, [answer.text for answer in run.answers.values()]) == (
+        False, {}, [trace["answer"] for trace in TRACES])  # fmt: skip
+    assert any(note.startswith("2 traces with a retriever whose documents cannot be read") for note in taken.notes)
+    run, _ = run_of(put(lines(runs)), columns={"span": "VectorStoreRetriever"})
+    assert list(run.failed.values()) == [UNREAD, UNREAD]
+
+
+def test_a_file_that_ends_before_a_retrieval(put):
+    spans = [*made.openinference(TRACES[1]), *made.openinference(ONE)]
+    whole = json.dumps(made.otlp(spans))
+    run, _ = run_of(put(whole[: whole.index("manual-3")]))
+    assert run.failed == {ONE["id"]: "the file ends in the middle of the trace"}
+    assert len(run) == 3
 
 
 def test_a_file_that_was_cut_off(put):
@@ -475,6 +539,23 @@ def test_hostile_attributes(put, name):
     assert run.texts == {ONE["id"]: ONE["question"]}
     sizes = {"an index without end": 9, "many documents": 5000, "nothing named": 2, "wrong types": 6, "nested text": 0}
     assert len(run) == sizes.get(name, 1)
+
+
+def test_documents_that_are_missing_are_counted(put):
+    spans = made.openinference(ONE)
+    found = {f"retrieval.documents.{n}.document.id": f"d{n}" for n in (3, 5, 10**11, "x")}
+    found["retrieval.documents.x.document.content"] = "text"
+    spans[1] = made.otlp_span(ONE, 1, 0, "retrieve", {"openinference.span.kind": "RETRIEVER", **found})
+    spans[1]["droppedAttributesCount"] = 40
+    spans[0]["droppedAttributesCount"] = 0
+    run, taken = with_spans(put, *spans)
+    assert list(run.docs) == ["d3", "d5"]
+    assert taken.notes[1:4] == (
+        "documents are missing from 1 list: their ranks may be too good",
+        "2 documents under an index that is no number of up to 9 digits: left out",
+        "1 span lost attributes before the export: documents may be missing",
+    )
+    assert not any("missing" in note for note in with_spans(put, *made.openinference(ONE))[1].notes)
 
 
 def test_hostile_spans(put):
