@@ -25,10 +25,16 @@ def progress(what, done, total):
     global seen
     if seen == stop:
         if sys.argv[6] == "workers":
-            for task in os.listdir("/proc/self/task"):
-                for pid in open(f"/proc/self/task/{task}/children").read().split():
-                    os.kill(int(pid), signal.SIGKILL)
-                    print(pid)
+            workers = set()
+            while len(workers) < 2:  # threads come and go, and children go from one to the other
+                for task in os.listdir("/proc/self/task"):
+                    try:
+                        workers.update(open(f"/proc/self/task/{task}/children").read().split())
+                    except OSError:
+                        continue
+            for pid in workers:
+                os.kill(int(pid), signal.SIGKILL)
+                print(pid)
         else:
             os.kill(os.getpid(), signal.SIGKILL)
     seen += 1
