@@ -3,6 +3,8 @@
 import json
 from datetime import UTC, datetime
 
+from karat.files import read_results
+
 START = 1_700_000_000  # seconds
 
 TRACES = [
@@ -278,3 +280,75 @@ def mlflow(trace):
                                                           "total_tokens": 120}), "mlflow.llm.model": '"gpt-x"'}),
         ]},
     }  # fmt: skip
+
+
+ONE = TRACES[0]
+
+
+def lines(rows):
+    """Rows as JSON lines."""
+    return "".join(json.dumps(row) + "\n" for row in rows)
+
+
+def all_of(spans_of):
+    """What a vendor makes of all traces."""
+    return [span for trace in TRACES for span in spans_of(trace)]
+
+
+def reranker(docs, *, given=None, number=5, times=(1.6, 1.9), parent=0):
+    attributes = {"openinference.span.kind": "RERANKER", "reranker.query": ONE["question"]}
+    attributes |= documents(docs, "reranker.output_documents")
+    attributes |= documents(given or [], "reranker.input_documents")
+    return otlp_span(ONE, number, parent, "rerank", attributes, times)
+
+
+def another(query, docs, number, times, **attributes):
+    attributes = {"openinference.span.kind": "RETRIEVER", "input.value": query, **documents(docs), **attributes}
+    return otlp_span(ONE, number, 0, "second", attributes, times)
+
+
+SHAPES = {
+    "otlp": ("otlp", json.dumps(otlp(all_of(openinference)))),
+    "otlp, indented": ("otlp", json.dumps(otlp(all_of(openinference)), indent=2)),
+    "otlp, lines": ("otlp", lines(otlp([span]) for span in all_of(openinference))),
+    "otlp, gen_ai": ("otlp", json.dumps(otlp(all_of(gen_ai)))),
+    "otlp, list": ("otlp", json.dumps([otlp(openinference(trace)) for trace in TRACES])),
+    "phoenix": ("phoenix", lines(all_of(phoenix))),
+    "phoenix, list": ("phoenix", json.dumps(all_of(phoenix))),
+    "phoenix, by columns": ("phoenix", json.dumps(
+        {name: {str(i): row[name] for i, row in enumerate(all_of(phoenix))} for name in phoenix(TRACES[0])[0]}
+    )),
+    "phoenix, API": ("phoenix", json.dumps({"data": all_of(phoenix_nested), "next_cursor": None})),
+    "langfuse": ("langfuse", lines(langfuse(trace) for trace in TRACES)),
+    "langfuse, API": ("langfuse", json.dumps({"data": [langfuse(trace) for trace in TRACES], "meta": {}})),
+    "langfuse, one": ("langfuse", json.dumps(langfuse(TRACES[0]))),
+    "langsmith": ("langsmith", lines(all_of(langsmith))),
+    "langsmith, list": ("langsmith", json.dumps(all_of(langsmith))),
+    "langsmith, API": ("langsmith", json.dumps({"runs": all_of(langsmith), "cursors": {}})),
+    "mlflow": ("mlflow", lines(map(mlflow, TRACES))),
+    "mlflow, list": ("mlflow", json.dumps(list(map(mlflow, TRACES)))),
+    "mlflow, one": ("mlflow", json.dumps(mlflow(TRACES[0]), indent=1)),
+}  # fmt: skip
+"""Each documented shape of the same traces: the format it is told as, and the file."""
+
+
+def writer(folder):
+    """Writes files of traces into a folder, and tells where they are."""
+
+    def write(content, name="traces.json"):
+        path = folder / name
+        path.write_text(content if isinstance(content, str) else json.dumps(content), encoding="utf-8")
+        return path
+
+    return write
+
+
+def run_of(path, **options):
+    """The one run of a file, and what the file was read as."""
+    (run,), taken = read_results(path, **options)
+    return run, taken
+
+
+def with_spans(put, *spans, columns=None):
+    """The run of some spans of OTLP."""
+    return run_of(put(otlp(spans)), columns=columns)

@@ -71,6 +71,9 @@ def system(
     `asking` says unless given.
     """
     AskSettings(timeout_seconds=timeout_seconds, jobs=jobs)  # refuses what cannot be
+    for what, read in (("hits", hits), ("answer", answer)):
+        if not (read is None or callable(read)):
+            raise UsageError(f"{what}= is a function of what the system returns, not {type(read).__name__}.")
     return ObjectSettings(
         target=target, name=name, hits=hits, answer=answer, columns=columns, timeout_seconds=timeout_seconds,
         jobs=jobs or 0,
@@ -250,7 +253,7 @@ def _refuse_bare(runs: Sequence[Run], returned: Sequence[SystemRun]) -> None:
         if one.run.has_only_texts and not run.has_rankings and not run.has_answers:
             raise UsageError(
                 f"{run.name}: its hits are texts without ids, and the gold names no quotes to find in them. Say what "
-                f"they are: karat.system(..., hits=lambda reply: [...]) returns their ids."
+                "they are: karat.system(..., hits=lambda reply: [...]) returns their ids."
             )
 
 

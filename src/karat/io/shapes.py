@@ -1,7 +1,7 @@
 """Shapes: in what form frameworks and stores return hits and answers, ONE table. What names mean stands in `fields`.
 
 A value is an object of a framework or its JSON dump. Both are told by the names they have, so that no framework is
-imported, and of both only the parts named here are read: never vectors.
+imported. Of objects only the parts named here are read: never vectors.
 """
 
 from __future__ import annotations
@@ -13,8 +13,6 @@ from typing import Any
 
 from karat.io.field_reader import MOST_SHAPES
 from karat.io.fields import HIT, RESULTS, RETRIEVED_FIELDS, field_name
-
-Path = tuple[str, ...]
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)
@@ -163,7 +161,7 @@ def record_of(value: Any) -> dict[str, Any] | None:
         shape = _shape(REPLIES, value)
         return _fields_of(value) if shape is None else shape.read(value)
     said = [field for field, names in _SAID.items() if any(_says(value.get(name)) for name in names)]
-    for special in () if said else _SPECIAL.values():
+    for special in () if said else _SPECIAL:
         if (record := special(value)) is not None:
             return record
     shape = _shape(REPLIES, value)
@@ -178,15 +176,6 @@ def record_of(value: Any) -> dict[str, Any] | None:
 def _says(value: Any) -> bool:
     """Whether a name that is known is filled; under `hits` Elasticsearch has an object, with the hits inside."""
     return not (value is None or (isinstance(value, Mapping) and isinstance(value.get("hits"), list)))
-
-
-def shape_name(value: Any) -> str | None:
-    """What a hit or a reply is called in its framework; None for what has no known shape."""
-    value = _unwrapped(value)
-    shape = _shape((*HITS, *REPLIES), value)
-    if shape is None and isinstance(value, Mapping):
-        return next((name for name, read in _SPECIAL.items() if read(value) is not None), None)
-    return None if shape is None else shape.name
 
 
 def with_plain_answer(record: Mapping[Any, Any]) -> Mapping[Any, Any]:
@@ -290,12 +279,7 @@ def _messages(reply: Mapping[Any, Any]) -> dict[str, Any] | None:
     return {name: part for name, part in record.items() if part is not None}
 
 
-_SPECIAL: Mapping[str, Callable[[Mapping[Any, Any]], dict[str, Any] | None]] = {
-    "Chroma reply": _chroma,
-    "Weaviate reply": _graphql,
-    "Haystack reply": _haystack,
-    "LangChain agent": _messages,
-}
+_SPECIAL: Sequence[Callable[[Mapping[Any, Any]], dict[str, Any] | None]] = (_chroma, _graphql, _haystack, _messages)
 
 
 _SAID = {

@@ -6,7 +6,7 @@ from types import SimpleNamespace as Made
 import pytest
 
 from karat.files import as_runs
-from karat.io.shapes import hit_of, record_of, shape_name, with_plain_answer
+from karat.io.shapes import hit_of, record_of, with_plain_answer
 
 META = {"source": "a.pdf", "page": 2}
 NODE = {"id_": "n1", "text": "t", "metadata": {"file_name": "a.pdf"}, "relationships": {"1": {"node_id": "D"}}}
@@ -18,26 +18,25 @@ def made(value):
 
 
 @pytest.mark.parametrize(
-    ("shape", "value", "hit"),
+    ("value", "hit"),
     [
-        ("LangChain document", {"id": "u", "page_content": "t", "metadata": META},
+        ({"id": "u", "page_content": "t", "metadata": META},
          {"id": "u", "page_content": "t", "metadata": META}),
-        ("Haystack document", {"id": "h", "content": "t", "meta": META, "score": 0.5},
+        ({"id": "h", "content": "t", "meta": META, "score": 0.5},
          {"id": "h", "content": "t", "meta": META, "score": 0.5}),
-        ("Qdrant point", {"id": 7, "payload": {"text": "t"}, "score": 0.5, "vector": [1.0]},
+        ({"id": 7, "payload": {"text": "t"}, "score": 0.5, "vector": [1.0]},
          {"id": 7, "metadata": {"text": "t"}, "score": 0.5}),
-        ("Weaviate object", {"uuid": "w", "properties": {"text": "t"}, "metadata": {"certainty": 0.9}},
+        ({"uuid": "w", "properties": {"text": "t"}, "metadata": {"certainty": 0.9}},
          {"id": "w", "metadata": {"text": "t"}, "score": 0.9}),
-        ("Elasticsearch hit", {"_id": "e", "_score": 3.5, "_source": {"text": "t"}},
+        ({"_id": "e", "_score": 3.5, "_source": {"text": "t"}},
          {"id": "e", "metadata": {"text": "t"}, "score": 3.5}),
-        ("Pinecone match", {"id": "p", "score": 0.5, "metadata": {"text": "t"}, "values": [0.1]},
+        ({"id": "p", "score": 0.5, "metadata": {"text": "t"}, "values": [0.1]},
          {"id": "p", "score": 0.5, "metadata": {"text": "t"}}),
     ],
 )  # fmt: skip
-def test_an_object_and_its_dump_are_the_same_hit(shape, value, hit):
+def test_an_object_and_its_dump_are_the_same_hit(value, hit):
     dumped = {name: part for name, part in hit_of(value).items() if name not in ("_id", "values")}
     assert hit_of(made(value)) == dumped == hit
-    assert shape_name(made(value)) == shape_name(value) == shape
 
 
 def test_a_node_of_llama_index_keeps_its_document_behind_its_file():
@@ -83,7 +82,6 @@ def test_a_dump_of_langchain_is_unwrapped():
 @pytest.mark.parametrize("value", [None, "d1", 7, 0.5, ["a"], ("a", 1.0), {"id": "a"}, {"doc": "d", "score": 1.0}, {}])
 def test_what_has_no_shape_is_left_as_it_is(value):
     assert hit_of(value) is None
-    assert shape_name(value) is None
 
 
 HITS = [{"_id": "e", "_source": {"text": "t"}, "_score": 2.0}]

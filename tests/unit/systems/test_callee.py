@@ -69,6 +69,7 @@ def test_an_async_function_is_one():
     ("target", "reason"),
     [
         (int, "is a class. Give an object of it"),
+        (asyncio, "is a module. Give what in it is asked"),
         (7, "'mine' is int, which karat cannot ask. Give a function"),
         (Made(run=lambda: 1), "'mine.run' takes no question"),
         (lambda text, k, client: text, "needs more than a question and k: client"),

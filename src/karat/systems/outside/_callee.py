@@ -36,8 +36,9 @@ class Callee:
 
 def callee_of(target: Any, name: str) -> Callee:
     """How to ask an object; UsageError where there is no way, or several and none is usual."""
-    if inspect.isclass(target):
-        raise UsageError(f"{name!r} is a class. Give an object of it, or a function.")
+    if inspect.isclass(target) or inspect.ismodule(target):
+        what, instead = ("class", "an object of it") if inspect.isclass(target) else ("module", "what in it is asked")
+        raise UsageError(f"{name!r} is a {what}. Give {instead}, or a function.")
     family = next((root for cls in type(target).__mro__ if (root := _family(cls)) in _FAMILIES), None)
     if family is None and hasattr(target, "__haystack_input__"):
         family = "haystack"
