@@ -22,22 +22,26 @@ index_build.PIECE_BYTES = int(sys.argv[4])
 stop, seen = int(sys.argv[5]), 0
 
 def progress(what, done, total):
-    global seen
-    if seen == stop:
-        if sys.argv[6] == "workers":
-            workers = set()
-            while len(workers) < 2:  # threads come and go, and children go from one to the other
-                for task in os.listdir("/proc/self/task"):
-                    try:
-                        workers.update(open(f"/proc/self/task/{task}/children").read().split())
-                    except OSError:
-                        continue
+    global seen, stop
+    if seen >= stop and sys.argv[6] == "workers":
+        workers = children()
+        if len(workers) == 2:  # between two stages there may be none
+            stop = float("inf")
             for pid in workers:
                 os.kill(int(pid), signal.SIGKILL)
                 print(pid)
-        else:
-            os.kill(os.getpid(), signal.SIGKILL)
+    elif seen == stop:
+        os.kill(os.getpid(), signal.SIGKILL)
     seen += 1
+
+def children():
+    found = set()
+    for task in os.listdir("/proc/self/task"):
+        try:
+            found.update(open(f"/proc/self/task/{task}/children").read().split())
+        except OSError:  # threads come and go
+            continue
+    return found
 
 karat.index(sys.argv[1], sys.argv[2], jobs=int(sys.argv[3]), progress=progress)
 """
@@ -45,7 +49,7 @@ karat.index(sys.argv[1], sys.argv[2], jobs=int(sys.argv[3]), progress=progress)
 
 def killed(corpus, output, jobs, stop, whom="all"):
     words = [sys.executable, "-c", KILLED, corpus, output, jobs, PIECE, stop, whom]
-    return subprocess.run([str(word) for word in words], capture_output=True, text=True, check=False)
+    return subprocess.run([str(word) for word in words], capture_output=True, text=True, check=False, timeout=300)
 
 
 @pytest.fixture(scope="module", autouse=True)
@@ -95,6 +99,6 @@ def test_what_a_killed_build_did_is_not_done_again(tmp_path, calm, monkeypatch):
 
 def test_workers_that_are_killed_are_replaced(tmp_path, calm):
     """And several processes make the bytes that one makes."""
-    ended = killed(calm.corpus, tmp_path / "i", 2, 20, "workers")
+    ended = killed(calm.corpus, tmp_path / "i", 2, 5, "workers")
     assert (ended.returncode, ended.stderr, len(ended.stdout.split())) == (0, "", 2)
     assert files_of(tmp_path / "i") == calm.files
