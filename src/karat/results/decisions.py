@@ -27,6 +27,8 @@ UNCUT = ("MRR", "MAP")  # known best without a cut
 FEWEST = 5  # questions of a slice worth naming
 APART = 0.02  # how far below the whole a slice must be, in shares of the range
 SAME = 1e-12
+ENOUGH = 0.9  # share of the questions of the fullest system: a mean that lacks more stands over other questions
+BARRED = "!: not ranked, since more than a tenth of the questions that others have a value on have none."
 
 
 def headlines(measures: Sequence[Measure], dialect: str = "karat") -> list[Measure]:
@@ -72,32 +74,43 @@ def main_measures(measures: Sequence[Measure], dialect: str = "karat") -> list[M
 
 @dataclass(frozen=True)
 class Marks:
-    """Systems with the best mean of a row, and those whose interval overlaps that of a best one."""
+    """Systems with the best mean of a row, those whose interval overlaps that of a best one, and those not ranked."""
 
     best: frozenset[str] = frozenset()
     near: frozenset[str] = frozenset()
+    barred: frozenset[str] = frozenset()
 
     def sign(self, system: str) -> str:
-        return "*" if system in self.best else "~" if system in self.near else ""
+        signs = {"*": self.best, "~": self.near, "!": self.barred}
+        return next((sign for sign, systems in signs.items() if system in systems), "")
+
+
+def is_full(n: int, most: int) -> bool:
+    """Whether a mean over n questions can be ranked beside one over the most that a system has."""
+    return n > 0 and n >= ENOUGH * most
 
 
 def mark(measure: Measure, row: Sequence[Summary], unranked: frozenset[str] = frozenset()) -> Marks:
     """Which of several systems are best in a measure, by its direction; all of those that tie.
 
     Nothing is marked in a measure without a direction, where fewer than two systems have a mean, or where the best
-    has no interval to judge it by. Systems that are `unranked` are no part of it in measures of retrieval.
+    has no interval to judge it by. Systems that are `unranked` are no part of it in measures of retrieval, and none is
+    that lacks more than a tenth of the questions: its mean is over other questions.
     """
     left_out = unranked if measure.spec.stage == "retrieval" else ()
-    known = [(s, s.mean) for s in row if s.mean is not None and s.system not in left_out]
+    means = [(s, s.mean) for s in row if s.mean is not None and s.system not in left_out]
+    most = max((s.n for s, _ in means), default=0)
+    known = [(s, mean) for s, mean in means if is_full(s.n, most)]
+    barred = frozenset(s.system for s, _ in means if not is_full(s.n, most))
     if measure.spec.direction == "none" or len(known) < 2:
-        return Marks()
+        return Marks(barred=barred if measure.spec.direction != "none" else frozenset())
     top = (max if measure.spec.direction == "higher" else min)(mean for _, mean in known)
     best = [s for s, mean in known if abs(mean - top) <= SAME]
     if any(s.low is None or s.high is None for s in best):
         return Marks()
     names = frozenset(s.system for s in best)
     near = frozenset(s.system for s, _ in known if s.system not in names and any(overlap(s, b) for b in best))
-    return Marks(names, near)
+    return Marks(names, near, barred)
 
 
 def overlap(one: Mean, other: Mean) -> bool:
@@ -184,7 +197,9 @@ def ranked_means(comparison: Comparison, measure: ComparedMeasure) -> list[Syste
 
 def best_means(comparison: Comparison, measure: ComparedMeasure) -> list[SystemMean]:
     """The systems with the best mean: several where they tie, none in a measure without a better."""
-    ranked = ranked_means(comparison, measure) if measure.direction != "none" else []
+    means = ranked_means(comparison, measure) if measure.direction != "none" else []
+    most = max((one.n for one in means), default=0)
+    ranked = [one for one in means if is_full(one.n, most)]
     return [one for one in ranked if abs((one.mean or 0.0) - (ranked[0].mean or 0.0)) <= SAME]
 
 

@@ -8,6 +8,7 @@ from dataclasses import replace
 import numpy as np
 
 from karat.results.comparison import Pair
+from karat.results.decisions import ENOUGH
 from karat.results.evaluation import SIGNIFICANT
 from karat.results.study import Cell, Choice, KindChoice
 from karat.stats.arrays import TIE, Bools, DistinctRows, Floats, finite, mean_known
@@ -18,7 +19,6 @@ from karat.stats.optimism import best_rows, cross_validate, selection_p
 from karat.stats.permutation import flip_test
 
 FEW = 5  # questions of a kind: with fewer nothing is chosen for it
-ENOUGH = 0.9  # share of the questions of the fullest row: one that lacks more has its mean over other questions
 
 
 def cells_of(

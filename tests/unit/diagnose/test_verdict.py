@@ -1,3 +1,5 @@
+from dataclasses import replace
+
 import pytest
 
 from karat.core.language import parse, parse_all
@@ -84,6 +86,7 @@ def test_the_leader_is_named_with_its_interval_and_its_rivals():
     head = parse("Recall@5")
     close = leader(head, row, Marks(frozenset("b"), frozenset("a")))
     assert close == "highest Recall@5: b, .60 [.50, .70]; its interval overlaps that of a."
-    assert leader(head, row, Marks(frozenset("b"))).endswith("; no other interval overlaps.")
+    apart = [replace(row[0], high=0.45), row[1]]
+    assert leader(head, apart, Marks(frozenset("b"))).endswith("; no other interval overlaps.")
     assert leader(head, row, Marks(frozenset("ab"))).endswith("; all systems tie.")
     assert leader(head, row, Marks(frozenset())) is None

@@ -1,4 +1,5 @@
 from karat.core.measure import Measure, MeasureSpec
+from karat.report.build.evaluation import leader
 from karat.results.decisions import mark
 from karat.results.evaluation import Summary
 
@@ -35,3 +36,23 @@ def test_nothing_is_best_without_direction_rival_or_interval():
     assert not mark(measure(), two[:1]).best
     assert not mark(measure(), row(("a", 0.5, 0.4, 0.6), ("b", 0.7, None, None))).best
     assert not mark(measure(), row(("a", 0.5, 0.4, 0.6), ("b", None, None, None))).best
+
+
+def test_a_mean_over_fewer_questions_is_not_ranked():
+    """A system that fails on its hard questions has a high mean over the rest."""
+    figures = (("a", 0.5, 0.45, 0.55, 100), ("b", 0.6, 0.54, 0.66, 90), ("c", 0.9, 0.85, 0.95, 89))
+    several = [
+        Summary(system=name, measure="m", n=n, n_undefined=0, n_failed=100 - n, mean=mean, low=low, high=high)
+        for name, mean, low, high, n in figures
+    ]
+    marks = mark(measure(), several)
+    assert (marks.best, marks.near, marks.barred) == ({"b"}, {"a"}, {"c"})
+    assert "".join(map(marks.sign, "abc")) == "~*!"
+    said = leader(measure(), several, marks)
+    assert "b, .6" in said
+    assert said.endswith("not ranked for want of values: c.")
+
+
+def test_an_interval_that_is_not_known_is_not_said_to_overlap_nothing():
+    several = row(("a", 0.5, None, None), ("b", 0.7, 0.6, 0.8))
+    assert not leader(measure(), several, mark(measure(), several)).endswith("overlaps.")

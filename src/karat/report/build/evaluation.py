@@ -25,7 +25,7 @@ from karat.report.document import (
     facts,
 )
 from karat.report.lookups import EvaluationView
-from karat.results.decisions import Marks, headlines, is_out_of_reach
+from karat.results.decisions import BARRED, Marks, headlines, is_out_of_reach, overlap
 from karat.results.evaluation import Usage
 
 if TYPE_CHECKING:
@@ -86,8 +86,14 @@ def leader(head: Measure, row: Sequence[Summary], marks: Marks) -> str | None:
     stands = f"{how} {head.name}: {', '.join(leading)}, {mean}{note}"
     if len(leading) == len(row):
         return f"{stands}; all systems tie."
-    overlap = f"its interval overlaps that of {', '.join(close)}" if close else "no other interval overlaps"
-    return f"{stands}; {overlap}."
+    lacking = [s.system for s in row if s.system in marks.barred]
+    if close:
+        stands += f"; its interval overlaps that of {', '.join(close)}"
+    elif (others := [s for s in row if s.system not in (*leading, *lacking)]) and not any(
+        s.low is None or overlap(s, first) for s in others
+    ):
+        stands += "; no other interval overlaps"
+    return f"{stands}; not ranked for want of values: {', '.join(lacking)}." if lacking else f"{stands}."
 
 
 def means(view: EvaluationView) -> Table:
@@ -173,6 +179,8 @@ def legend(view: EvaluationView, *, std: bool = False) -> list[str]:
         lines.append("*: best mean of its measure (all that tie).")
     if any(m.near for m in every):
         lines.append("~: its interval overlaps that of the best.")
+    if any(m.barred for m in every):
+        lines.append(BARRED)
     if view.evaluation.ceilings and (std or len(view.systems) == 1):
         lines.append("ceiling: the highest mean that any ranking could reach with this gold.")
     return lines

@@ -38,7 +38,7 @@ from karat.report.document import (
 )
 from karat.report.labels import LABELS, gained
 from karat.report.lookups import StudyView
-from karat.results.decisions import has_no_gain
+from karat.results.decisions import BARRED, has_no_gain
 from karat.results.evaluation import SIGNIFICANT
 
 if TYPE_CHECKING:
@@ -215,7 +215,7 @@ def _standing(view: StudyView, choice: Choice) -> Table:
     columns += [Column("n", "count"), Column("against the best")]
     legend = ["*: best." + (f" ~: {NOT_DIFFERENT}." if equal else "")]
     if choice.barred:
-        legend.append("!: barred from being best, since more than a tenth of the questions have no value.")
+        legend.append(BARRED)
     ceiling = view.evaluation.ceilings.get(choice.best.measure)
     if ceiling is not None:
         legend.append(f"Ceiling, the best that any ranking could reach with this gold: {number(ceiling, 3)}.")
