@@ -113,6 +113,7 @@ def compare(
     say(f"comparing {len(pairs)} pairs by {len(chosen)} measures")
     less = [measure.direction == "lower" for measure in chosen]
     figures = compare_systems(values, pairs, lower=less, draws=many, seed=seed)
+    tests = int((figures.n > 0).sum())  # of a pair without a question in common there is nothing to test
     noise = judge_noise(systems, chosen)
     p, adjusted = figures.p(decides), figures.adjusted(decides, correction)
     texts = {q: text for source in found for q, text in source.texts.items()}

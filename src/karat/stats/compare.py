@@ -50,14 +50,16 @@ class PairFigures:
         return np.where(np.isnan(p), self.permutation, p)
 
     def adjusted(self, test: Test, method: Correction) -> Floats:
-        """p of a test corrected over all pairs and measures.
+        """p of a test corrected over all pairs and measures with a question in common; of others it is 1.
 
         Tukey's p is corrected over the pairs of its measure already: it is multiplied by the number of measures.
         """
-        p = self.p(test)
+        p, tested = self.p(test), self.n > 0
         if test == "tukey":
-            return p if method == "none" else np.minimum(p * len(p), 1.0)
-        return adjust(p.ravel(), method).reshape(p.shape)
+            return p if method == "none" else np.minimum(p * int(tested.any(axis=1).sum()), 1.0)
+        adjusted = np.ones_like(p)
+        adjusted[tested] = adjust(p[tested], method)
+        return adjusted
 
 
 def compare_systems(

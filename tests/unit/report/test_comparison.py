@@ -146,3 +146,16 @@ def test_plain_text(quiet):
     text = shown(karat.compare(rows({"a": 0.0, "b": 0.1})), quiet=quiet)
     assert ("losses" in text) is not quiet
     assert ("Significant: adjusted p of 0.05 or less" in text) is not quiet
+
+
+def test_a_system_without_values_is_neither_equal_nor_counted():
+    """Four systems of which one has no value at all: the others are compared as if it were not there."""
+    lifts = {"a": 0.0, "b": 0.1, "c": 0.4}
+    without = [{"system": "d", "id": f"q{i:02}", "MRR": None} for i in range(30)]
+    three, four = karat.compare(rows(lifts)), karat.compare([*rows(lifts), *without])
+    assert (four.tests, {p.adjusted for p in four.pairs if p.difference is not None}) == (
+        three.tests, {p.adjusted for p in three.pairs}
+    )  # fmt: skip
+    (line,) = sentences(four)
+    assert "1 without a question in common left aside" in line
+    assert "d" not in line.partition("different from")[2]

@@ -32,6 +32,15 @@ def test_less_is_better():
     assert (found.wins[1, 0], found.losses[1, 0]) == (1, 3)
 
 
+def test_pairs_without_a_common_question_are_no_part_of_the_correction():
+    rng = np.random.default_rng(1)
+    values = np.concatenate([rng.random((1, 3, 40)), np.full((1, 1, 40), NAN)], axis=1)
+    three = [(0, 1), (0, 2), (1, 2)]
+    alone = compare_systems(values, three, draws=500).adjusted("permutation", "holm")
+    beside = compare_systems(values, [*three, (0, 3), (2, 3)], draws=500).adjusted("permutation", "holm")
+    assert beside[0].tolist() == [*alone[0].tolist(), 1.0, 1.0]
+
+
 def test_corrections_are_over_pairs_and_measures():
     rng = np.random.default_rng(1)
     found = compare_systems(rng.random((2, 3, 40)), [(0, 1), (0, 2), (1, 2)], draws=500)

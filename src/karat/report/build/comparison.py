@@ -297,7 +297,7 @@ def _pair_sentence(comparison: Comparison, pair: ComparedPair) -> str:
 
 
 def _against(comparison: Comparison, measure: ComparedMeasure) -> str:
-    pairs = [pair for pair in comparison.pairs if pair.measure == measure.name]
+    pairs = [pair for pair in comparison.pairs if pair.measure == measure.name and pair.difference is not None]
     winners = [pair.b for pair in pairs if better(comparison, pair) == pair.b]
     losers = [pair.b for pair in pairs if better(comparison, pair) == pair.a]
     rest = len(pairs) - len(winners) - len(losers)
@@ -316,7 +316,8 @@ def _leading(comparison: Comparison, measure: ComparedMeasure) -> Iterator[str]:
     if not leading:
         return
     best, *ties = leading
-    pairs = [p for p in comparison.pairs if p.measure == measure.name and best.system in (p.a, p.b)]
+    of_best = [p for p in comparison.pairs if p.measure == measure.name and best.system in (p.a, p.b)]
+    pairs = [p for p in of_best if p.difference is not None]
     beaten = [p for p in pairs if better(comparison, p) == best.system]
     equal = [p.b if p.a == best.system else p.a for p in pairs if p not in beaten]
     mean = number(best.mean, min(3, digits_of(best.low, best.high)))
@@ -325,7 +326,11 @@ def _leading(comparison: Comparison, measure: ComparedMeasure) -> Iterator[str]:
         return
     stands = f"ties with {names([one.system for one in ties])} for" if ties else "has"
     top = f"By {measure.name}, {best.system} {stands} the best mean, {mean}"
-    if not equal:
+    if len(pairs) < len(of_best):
+        top += f" ({len(of_best) - len(pairs):,} without a question in common left aside)"
+    if not pairs:
+        yield f"{top}."
+    elif not equal:
         yield f"{top}, significantly better than all {len(pairs):,} others."
     elif not beaten:
         yield f"{top}; none of the {len(pairs):,} others differs significantly from it."
