@@ -234,7 +234,7 @@ def _facts(
     from karat.experiment._answered import missing_of
 
     known = set(testset.ids)
-    listed = {run.name: {*run.question_ids, *run.failed} for run in runs if run.has_rankings or not run.has_answers}
+    listed = {run.name: {*run.question_ids, *run.failed} for run in runs if run.has_rankings}
     gold = next((g.label for q in testset.questions for g in q.gold), None) if not testset.is_plain else None
     depth = {run.name: int(np.diff(run.offsets).max()) for run in runs if run.has_rankings}
     complete = {run.name for run in runs if run.complete}

@@ -66,7 +66,9 @@ TESTSET: dict[str, tuple[str, ...]] = {
 RESULTS: dict[str, tuple[str, ...]] = {
     "id": ID,
     "question": QUESTION,
-    "retrieved": ("retrieved", "hits", "retrieved_documents", "search_results", "source_documents", "source_nodes"),
+    "retrieved": (
+        "retrieved", "hits", "retrieved_documents", "search_results", "source_documents", "source_nodes", "nodes",
+    ),
     "passages": ("passages",),
     "retrieved_id": (
         "retrieved_id", "retrieved_ids", "retrieved_context_ids", "doc_ids", "retrieved_doc_ids",

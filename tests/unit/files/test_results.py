@@ -117,6 +117,13 @@ def test_hits_without_an_id_are_named_by_what_they_have(put):
     assert taken.notes[0].startswith("page_number ")
 
 
+def test_nodes_of_a_query_engine(put):
+    node = {"node": {"id_": "n1", "text": "t", "metadata": {"file_name": "a.md"}}, "score": 1.0}
+    (run,), _ = read_results(put("nodes.jsonl", [{"question": "Who?", "answer": "Ada", "nodes": [node]}]))
+    assert [answer.text for answer in run.answers.values()] == ["Ada"]
+    assert list(run.fields["doc"]) == ["a.md"]
+
+
 def test_liverag_rows(put):
     path = put(
         "res.tsv",
