@@ -2,8 +2,9 @@
 
     python -m benchmarks scale [PART ...] [--most N] [--against PYTHON] [--folder FOLDER]
 
-Parts: index, change, run, settings, questions, rows, jsonl, parquet, check. Every command runs as a user would run it,
-in a process of its own. What the command takes for next to nothing is subtracted before the exponent is worked out.
+Parts: index, change, run, settings, questions, rows, jsonl, parquet, check, and only when named: millions (1M and 10M
+passages with vectors in half precision; 30 GB of disk). Every command runs as a user would run it, in a process of its
+own. What the command takes for next to nothing is subtracted before the exponent is worked out.
 `--most` leaves out sizes above it; `--against` is the Python of another karat, which runs one size of `run` and `jsonl`
 on copies of the same files, in turn with this one. Made files (Zipf's law, seeded) and indexes stay in `--folder`.
 """
@@ -27,6 +28,7 @@ CHUNKS = 100_000
 RUN_FASTER, JSONL_FASTER = 9, 5  # times less processor time than 0.3.0
 FOUND_FAULTS = 4  # how `testset check` ends where it finds some, as among made questions it does
 CHANGED_SHARE, CHANGED_COST = 0.01, 0.05
+MOST_GROWTH = 1.5  # of memory, from one million passages to ten
 SPEC = """name: scale
 corpus: passages.jsonl
 testset: qa.jsonl
@@ -64,6 +66,18 @@ class Scale:
             return cost_of(karat(*indexing), folder)
 
         self._grows("index: passages", once, 1, self.sizes(10_000, CHUNKS, 1_000_000), most_mb=1500)
+
+    def millions(self) -> None:
+        """karat index, BM25 and dense in half precision, of 1M and 10M passages: memory that hardly grows."""
+        indexing = ("index", "passages.jsonl", "-o", "half.index", "--set", "dense.precision=float16")
+        costs = []
+        for size in self.sizes(1_000_000, 10_000_000):
+            folder = self.passages(size)
+            shutil.rmtree(folder / "half.index", ignore_errors=True)
+            costs.append(cost_of(karat(*indexing), folder))
+            print(f"     index in half precision: passages {size:>12,} {costs[-1]}", flush=True)
+        growth = costs[-1].megabytes / costs[0].megabytes
+        print(f"{mark(growth <= MOST_GROWTH)} index in half precision: {growth:.2f}x the memory (goal {MOST_GROWTH}x)")
 
     def change(self) -> None:
         """The same index again when one passage in a hundred changed, all in one place."""
@@ -227,8 +241,8 @@ def main() -> None:
     parser.add_argument("--against", help="the Python of another karat")
     parser.add_argument("--folder", type=Path, help="where made files stay; without it a temporary folder")
     asked = parser.parse_args(sys.argv[2:])
-    if unknown := set(asked.parts) - set(PARTS):
-        parser.error(f"unknown: {', '.join(sorted(unknown))}. There are {', '.join(PARTS)}.")
+    if unknown := set(asked.parts) - {*PARTS, "millions"}:
+        parser.error(f"unknown: {', '.join(sorted(unknown))}. There are {', '.join(PARTS)} and millions.")
     os.environ.pop("PYTHONDONTWRITEBYTECODE", None)
     print(f"     {platform.machine()}, {os.cpu_count()} processors, Python {platform.python_version()}")
     with tempfile.TemporaryDirectory() as scratch:

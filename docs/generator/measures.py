@@ -40,7 +40,8 @@ def _link(spec: Any) -> str:
 
 
 def _measure(spec: Any) -> Iterator[str]:
-    from karat.core.measure import Measure, facts
+    from karat.core.measure import Measure
+    from karat.core.measure_facts import facts
 
     about = facts(Measure(spec, k=10 if spec.cut == "required" else None))
     yield f"### {spec.name}"

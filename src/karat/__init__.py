@@ -13,7 +13,8 @@ from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     from karat.core.errors import KaratError
-    from karat.core.measure import list_measures, measure
+    from karat.core.measure import measure
+    from karat.core.measure_facts import list_measures
     from karat.core.types import TestSet
     from karat.experiment.check import check
     from karat.experiment.compare import compare
@@ -64,7 +65,7 @@ _HOME = {
     "generate": "experiment.generate",
     "index": "systems.index",
     "judge": "experiment.judge",
-    "list_measures": "core.measure",
+    "list_measures": "core.measure_facts",
     "load_results": "experiment.inputs",
     "load_testset": "experiment.inputs",
     "measure": "core.measure",

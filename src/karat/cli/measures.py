@@ -20,7 +20,8 @@ def command(
 ) -> None:
     """List every measure with its range, direction, stage and use, or explain one."""
     from karat.core.language import parse
-    from karat.core.measure import MEASURES, Measure, facts
+    from karat.core.measure import MEASURES, Measure
+    from karat.core.measure_facts import facts
 
     if name is not None:
         _explain(parse(name, k=10, load_code=True), as_json)
@@ -45,7 +46,7 @@ def command(
 
 
 def _explain(measure: Measure, as_json: bool) -> None:
-    from karat.core.measure import facts
+    from karat.core.measure_facts import facts
 
     about = facts(measure)
     if as_json:
@@ -55,7 +56,18 @@ def _explain(measure: Measure, as_json: bool) -> None:
     if about["notes"]:
         typer.echo(f"\n{about['notes']}")
     typer.echo("")
-    for heading in ("range", "better", "stage", "best_for", "prefer", "parameters", "variants", "also_called"):
+    for heading in (
+        "formula",
+        "defined_by",
+        "range",
+        "better",
+        "stage",
+        "best_for",
+        "prefer",
+        "parameters",
+        "variants",
+        "also_called",
+    ):
         value = about[heading]
         if value:
             text = ", ".join(value) if isinstance(value, list) else value

@@ -4,9 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Callable, Hashable, Sequence
 from dataclasses import KW_ONLY, dataclass, field
-from typing import Any, TypeVar
+from typing import TYPE_CHECKING, Any, TypeVar
 
 from karat.core.models import Models
+
+if TYPE_CHECKING:
+    from karat.core.claims import ClaimTable
+    from karat.core.types import Nugget
 
 T = TypeVar("T")
 
@@ -15,8 +19,11 @@ T = TypeVar("T")
 class AnswerTable:
     """One entry per pair (system x question), numbered system-major.
 
-    `answers` None: the system gave none. `contexts` None: none are known. `made` lets measures share what they make
-    of the texts; it lives and dies with this object. `models` are the models that a measure may ask.
+    `answers` None: the system gave none. `contexts` None: none are known. `nuggets` are the facts an answer should
+    state, `confidence` how sure the system says it is (0 to 1), `context_gold` whether the contexts hold the gold; each
+    empty where nothing is known of it. `claims` is the claims table, None where none was made. `made` lets measures
+    share what they make of the texts; it lives and dies with this object. `models` are the models that a measure may
+    ask.
     """
 
     systems: tuple[str, ...]
@@ -27,6 +34,10 @@ class AnswerTable:
     references: Sequence[tuple[str, ...]]
     contexts: Sequence[tuple[str, ...] | None]
     answerable: Sequence[bool]
+    nuggets: Sequence[tuple[Nugget, ...]] = ()
+    confidence: Sequence[float | None] = ()
+    context_gold: Sequence[bool | None] = ()
+    claims: ClaimTable | None = None
     models: Models = field(default_factory=Models, repr=False, compare=False)
     made: dict[Hashable, Any] = field(default_factory=dict, repr=False, compare=False)
 

@@ -16,6 +16,7 @@ from typing import Any, Literal, TypeVar
 import numpy as np
 
 from karat.core.answered import AnswerTable
+from karat.core.claims import Relation
 from karat.core.errors import UsageError, did_you_mean
 from karat.core.judged import Bools, Cut, Floats, Ints, Judged
 from karat.core.models import Need
@@ -25,9 +26,8 @@ from karat.core.text.normalise import Norm
 
 __all__ = [
     "ANYTHING", "CONDENSED", "EMPTY_ANSWER", "MEASURES", "REL", "AnswerTable", "Bools", "Column", "Cut", "Floats",
-    "Ints", "Judged", "Measure", "MeasureResult", "MeasureSpec", "Norm", "facts", "find_measure", "list_measures",
-    "measure",
-]  # fmt: skip  # fmt: skip
+    "Ints", "Judged", "Measure", "MeasureResult", "MeasureSpec", "Norm", "find_measure", "measure",
+]  # fmt: skip
 
 Column = Floats
 F = TypeVar("F", bound=Callable[..., Any])
@@ -84,6 +84,8 @@ class MeasureSpec:
     direction: Direction = "higher"
     best_for: str = ""
     prefer: str = ""
+    formula: str = ""  # in one line
+    defined_by: str = ""  # whose definition it is
     aliases: tuple[str, ...] = ()
     cut: Literal["none", "optional", "required"] = "none"
     at: str | None = None  # the parameter that stands behind the @, of a measure without a cut: IPrec@0.1
@@ -95,6 +97,7 @@ class MeasureSpec:
     needs_contexts: bool = False
     needs_answer: bool = True  # of a measure of answers: whether it is undefined for a system that gives none
     needs: tuple[Need, ...] = ()  # models that it asks, unless a parameter `by` says heuristic
+    relations: tuple[Relation, ...] | Callable[..., tuple[Relation, ...]] = ()  # of the claims table, which it needs
     unit: Literal["", "count", "share"] = ""
     variants: tuple[str, ...] = ()
 
@@ -152,6 +155,12 @@ class Measure:
         return () if self.params.get("by") == "heuristic" else self.spec.needs
 
     @property
+    def relations(self) -> tuple[Relation, ...]:
+        """The relations of the claims table that it needs as it is used here."""
+        relations = self.spec.relations
+        return relations(**self.params) if callable(relations) else relations
+
+    @property
     def is_mean(self) -> bool:
         """Whether its figure for a system is the arithmetic mean over questions, which paired tests compare."""
         return self.spec.scale == "linear"
@@ -196,10 +205,10 @@ class Measure:
             if param.name == self.spec.at:
                 continue
             if (param.name in self.spec.shown and value is not None) or value != param.default:
-                parts.append(param.name if value is True else f"{param.name}={_spell(value)}")
+                parts.append(param.name if value is True else f"{param.name}={spell(value)}")
         cut = f"@{self.k}" if self.k is not None else f"@{self.tokens}t" if self.tokens is not None else ""
         if self.spec.at is not None:
-            cut = f"@{_spell(self.params[self.spec.at])}"
+            cut = f"@{spell(self.params[self.spec.at])}"
         return f"{self.spec.name}{'(' + ', '.join(parts) + ')' if parts else ''}{cut}"
 
     def __str__(self) -> str:
@@ -217,7 +226,7 @@ class Measure:
         return self.spec.function(view, k, **self.params)
 
 
-def _spell(value: Any) -> str:
+def spell(value: Any) -> str:
     """A value as the language reads it back: 40, 0.8, and every digit of 0.123456789."""
     if isinstance(value, float):
         return f"{value:g}" if float(f"{value:g}") == value else repr(value)
@@ -333,41 +342,6 @@ def _by_row(function: Callable[..., Any], names: list[str]) -> Callable[..., Mea
     return over_rows
 
 
-def facts(measure: Measure) -> dict[str, Any]:
-    """What is declared about a measure, in words, for lists and explanations."""
-    spec, (low, high) = measure.spec, measure.bounds
-    return {
-        "name": measure.name,
-        "what": spec.summary,
-        "notes": spec.notes,
-        "range": f"{_end(low)} to {_end(high)}",
-        "better": {"higher": "higher", "lower": "lower", "none": "neither"}[spec.direction],
-        "stage": spec.stage,
-        "best_for": spec.best_for,
-        "prefer": spec.prefer,
-        "parameters": [_offer(p) for p in spec.all_params],
-        "variants": list(spec.variants),
-        "also_called": list(spec.aliases),
-    }
-
-
-def list_measures() -> list[dict[str, Any]]:
-    """Every registered measure, plug-ins included, with its range, direction, stage and use."""
-    return [facts(Measure(spec, k=10 if spec.cut == "required" else None)) for spec in MEASURES]
-
-
-def _end(bound: float) -> str:
-    return f"{bound:g}" if np.isfinite(bound) else "any"
-
-
-def _offer(param: Param) -> str:
-    if param.choices:
-        return f"{param.name}={'|'.join(map(str, param.choices))}"
-    if param.type is bool:
-        return param.name
-    return f"{param.name}={_spell(param.default) if param.default is not None else param.type.__name__}"
-
-
 def find_measure(source: Any) -> MeasureSpec | None:
     """The measure that a module defines, or that a decorated or plain function is."""
     if isinstance(source, MeasureSpec):
@@ -387,7 +361,7 @@ def find_measure(source: Any) -> MeasureSpec | None:
 
 MEASURES: Registry[MeasureSpec] = Registry(
     "measure",
-    ("karat.measures.ranking", "karat.measures.answer", "karat.measures.judge"),
+    ("karat.measures.ranking", "karat.measures.answer", "karat.measures.claims", "karat.measures.judge"),
     "karat.measures",
     find_measure,
 )

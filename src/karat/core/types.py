@@ -53,8 +53,19 @@ class Gold:
 
 
 @dataclass(frozen=True, slots=True)
+class Nugget:
+    """A fact that a good answer states: a vital one must be there, another is okay to have."""
+
+    text: str
+    vital: bool = True
+
+
+@dataclass(frozen=True, slots=True)
 class Question:
-    """A question with its gold; `answers` are acceptable reference answers, any of them."""
+    """A question with its gold; `answers` are acceptable reference answers, any of them.
+
+    `nuggets` are the facts that an answer should state. Hits on `excluded` ids do not count for it.
+    """
 
     id: str
     text: str = ""
@@ -64,6 +75,8 @@ class Question:
     kind: str | None = None
     tags: Mapping[str, str] = field(default_factory=dict)
     answerable: bool = True
+    nuggets: tuple[Nugget, ...] = ()
+    excluded: tuple[str, ...] = ()
 
     def slice_value(self, name: str) -> str | None:
         """The question's value of a slice: its kind, whether it is answerable, or one of its tags."""
@@ -157,6 +170,8 @@ class TestSet(NotebookView):
         for q in self.questions:
             gold = [[g.label, g.doc, g.page, g.url, g.chunk, g.quote, g.span, g.grade] for g in q.gold]
             row: list[Any] = [q.id, q.text, q.answers, gold, q.kind, dict(q.tags), q.answerable]
+            if q.nuggets or q.excluded:  # else the digest is that of versions that knew neither
+                row += [[[n.text, n.vital] for n in q.nuggets], q.excluded]
             sha.update(json.dumps(row, ensure_ascii=False, sort_keys=True).encode("utf-8", "surrogatepass"))
             sha.update(b"\n")
         return sha.hexdigest()

@@ -7,7 +7,8 @@ import pytest
 
 from karat.core.answered import AnswerTable
 from karat.core.errors import UsageError
-from karat.core.measure import MEASURES, Measure, facts, find_measure, list_measures, measure
+from karat.core.measure import MEASURES, Measure, find_measure, measure
+from karat.core.measure_facts import facts, list_measures
 from karat.core.scores import MeasureResult
 
 

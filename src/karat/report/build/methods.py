@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
-from karat.core.measure import facts as measure_facts
+from karat.core.measure_facts import facts as measure_facts
 from karat.report.document import Block, Detail, Heading, Listing, ListItem, Text, facts
 from karat.report.labels import LABELS
 

@@ -1,0 +1,1 @@
+"""Measures of the claims table: one a file."""
