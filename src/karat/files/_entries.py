@@ -197,7 +197,7 @@ class HitColumns:
     def ids(self) -> list[str]:
         """What each hit is called."""
         ids = self.fields.get("id")
-        return ids if ids is not None and None not in ids else [hit_id(hit) for hit in self.rows()]
+        return ids if ids is not None and all(ids) else [hit_id(hit) for hit in self.rows()]
 
 
 def hit_id(fields: Mapping[str, Any]) -> str:
