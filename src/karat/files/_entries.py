@@ -7,6 +7,7 @@ from collections.abc import Callable, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, field
 from functools import lru_cache, partial
+from operator import itemgetter
 from typing import Any
 
 from karat.core.types import Gold
@@ -98,7 +99,7 @@ def columns_of(entries: Sequence[Any]) -> dict[str, list[Any]] | None:
     if set(map(len, entries)) != {len(plan)}:
         return None
     with suppress(CellError, KeyError):  # a gap or another name, or else a fault that is named entry by entry
-        return {field: convert([entry[name] for entry in entries]) for field, name, convert in plan}
+        return {field: convert(list(map(itemgetter(name), entries))) for field, name, convert in plan}
     return None
 
 
