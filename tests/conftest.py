@@ -4,10 +4,8 @@ import fcntl
 import gc
 import json
 import os
-import shutil
 import subprocess
 import sys
-import tempfile
 from dataclasses import replace
 from types import SimpleNamespace
 
@@ -27,21 +25,6 @@ settings.load_profile("karat")
 
 # What is imported and collected stays: it is not searched for garbage, neither now nor again with every test.
 gc.disable()
-
-
-def pytest_configure(config):
-    """Where no bytecode is to lie beside the source it is kept in pytest's cache, for all workers and later runs.
-
-    Without any, each of some five hundred processes compiles all that it imports. What tests wrote themselves goes.
-    """
-    if not sys.dont_write_bytecode or not hasattr(config, "cache"):
-        return
-    kept = config.cache.mkdir("bytecode")
-    shutil.rmtree(f"{kept}{tempfile.gettempdir()}", ignore_errors=True)
-    os.environ["PYTHONPYCACHEPREFIX"] = sys.pycache_prefix = str(kept)
-    os.environ.pop("PYTHONDONTWRITEBYTECODE", None)
-    sys.dont_write_bytecode = False
-
 
 MARKED = ("sbert", "chroma", "browser", "slow", "local", "fuzz", "frameworks")
 
@@ -119,9 +102,6 @@ def undrawn(unpainted, monkeypatch):
     monkeypatch.setattr("karat.report.charts._draw.in_order", lambda: charts)
 
 
-KEPT = ("PATH", "SYSTEMROOT", "LD_LIBRARY_PATH", "VIRTUAL_ENV", "PYTHONPYCACHEPREFIX")
-
-
 class Alone:
     """Snippets in an interpreter of its own, in a folder that is also home."""
 
@@ -132,7 +112,7 @@ class Alone:
 
     @staticmethod
     def run(code, folder):
-        keep = {name: value for name, value in os.environ.items() if name in KEPT}
+        keep = {k: v for k, v in os.environ.items() if k in ("PATH", "SYSTEMROOT", "LD_LIBRARY_PATH", "VIRTUAL_ENV")}
         env = {**keep, "HOME": str(folder), "PYTHONDONTWRITEBYTECODE": "1", "PYTHONUTF8": "1"}
         return subprocess.run(
             [sys.executable, "-c", code], cwd=folder, env=env, capture_output=True, text=True, check=True

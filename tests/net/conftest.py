@@ -5,7 +5,7 @@ printed) the numbers, column by column or path by path (`summaries[].mean`), wit
 are. Words, timings, versions, paths and checksums are not recorded. Of a column with more than `FEW` values the count,
 the sum and a weighted sum stand for all (a hash for identifiers).
 
-    pytest tests/net                  compares: integers and identifiers exactly, other numbers to 1e-9 (cosines to 1e-6)
+    pytest tests/net                  compares: integers and identifiers exactly, others to 1e-9 (cosines to 1e-6)
     KARAT_RECORD=1 pytest tests/net   records anew what differs
 
 A changed number is a fault, unless it was mended on purpose: then record anew, and the diff of the recorded files
