@@ -3,7 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from typing import TYPE_CHECKING
+
+import numpy as np
 
 from karat.core.answered import AnswerTable
 from karat.core.models import Models
@@ -13,15 +16,22 @@ from karat.core.text import drop_blocks
 if TYPE_CHECKING:
     from karat.core.run import Run
     from karat.core.types import Answer, TestSet
+    from karat.match import Matched
     from karat.measures.compute import Unscored
 
 
 def answered_of(
-    testset: TestSet, runs: Sequence[Run], models: Models | None = None, *, unasked: bool = False
+    testset: TestSet,
+    runs: Sequence[Run],
+    models: Models | None = None,
+    *,
+    unasked: bool = False,
+    context_gold: Mapping[str, Sequence[bool | None]] | None = None,
 ) -> AnswerTable | None:
     """Answers of all systems beside the references; None when no system gave any.
 
-    `unasked`: contexts alone will do, for measures that look at nothing else.
+    `unasked`: contexts alone will do, for measures that look at nothing else. `context_gold` is as that of an
+    evaluation.
     """
     contexts = [contexts_of(run, testset.ids) for run in runs]
     if not any(run.has_answers for run in runs) and not (unasked and any(map(any, contexts))):
@@ -36,6 +46,8 @@ def answered_of(
         references=[() if q.id in run.unasked else q.answers for run in runs for q in questions],
         contexts=[texts for of_run in contexts for texts in of_run],
         answerable=[q.answerable for q in questions] * len(runs),
+        confidence=[answer.confidence if answer is not None else None for answer in answers],
+        context_gold=[held for run in runs for held in (context_gold or {}).get(run.name, [None] * len(questions))],
         models=models or Models(),
     )
 
@@ -46,6 +58,73 @@ def contexts_of(run: Run, questions: Sequence[str]) -> list[tuple[str, ...] | No
     named = _named_texts(run) if any(a.used is not None for a in run.answers.values()) else {}
     used = {qid: _used(run.answers[qid], named) for qid in questions if qid in run.answers}
     return [texts.get(qid) if used.get(qid) is None else used[qid] for qid in questions]
+
+
+def context_gold(testset: TestSet, runs: Sequence[Run], matched: Matched, rel: int = 1) -> dict[str, list[bool | None]]:
+    """Of each system that answers, whether the contexts of each answer hold all relevant gold; None: not known.
+
+    Contexts are matched as the hits that they are: those the answerer was given by id, or whose texts are those of
+    hits, or all hits where nothing is said. Contexts that are no hits of their question are not known.
+    """
+    from karat.match import judge
+
+    answering = [run for run in runs if run.has_answers and run.has_rankings]
+    if not answering or not testset.has_gold:
+        return {}
+    place = {run.name: s for s, run in enumerate(runs)}
+    given = [_context_run(run) for run in answering]
+    judged = judge(testset, given, matched.join, replace(matched.settings, tokens=False)).at(rel=rel)
+    relevant, found = (column.reshape(len(given), -1) for column in (judged.relevant, judged.found_within()))
+    return {
+        run.name: [
+            bool(have >= wanted)
+            if wanted and qid in listed and place[run.name] * len(testset) + q not in matched.unmatchable
+            else None
+            for q, (qid, wanted, have) in enumerate(zip(testset.ids, wants, has, strict=True))
+        ]
+        for run, wants, has in zip(given, relevant.tolist(), found.tolist(), strict=True)
+        for listed in (run.listed,)
+    }
+
+
+def _context_run(run: Run) -> Run:
+    """The hits that the answers of a run were given, of the questions of which that is known."""
+    texts = run.fields.get("text")
+    places: list[int] = []
+    offsets, questions = [0], []
+    for q, qid in enumerate(run.question_ids):
+        hits = range(int(run.offsets[q]), int(run.offsets[q + 1]))
+        answer = run.answers.get(qid)
+        if qid in run.failed or answer is None or answer.error is not None:
+            continue
+        named = answer.given if answer.given is not None else answer.used
+        if named is not None:
+            chosen = _places(named, hits, run.doc_list)
+        elif answer.contexts is not None:
+            chosen = _places(answer.contexts, hits, texts) if texts is not None else None
+        else:
+            chosen = list(hits)
+        if chosen is not None:
+            places += chosen
+            questions.append(qid)
+            offsets.append(len(places))
+    return replace(
+        run,
+        question_ids=questions,
+        offsets=np.array(offsets, np.int64),
+        _docs=[run.doc_list[i] for i in places],
+        _scores=None,
+        order="given",
+        fields={name: [column[i] for i in places] for name, column in run.fields.items()},
+        unique=False,
+        by_question=None,
+    )
+
+
+def _places(named: Sequence[str], hits: Sequence[int], column: Sequence[str | None]) -> list[int] | None:
+    """Where these ids or texts stand among the hits of a question; None where one does not."""
+    place_of = {column[i]: i for i in reversed(hits)}
+    return [place_of[name] for name in named] if all(name in place_of for name in named) else None
 
 
 def unanswered(run: Run) -> dict[str, str]:

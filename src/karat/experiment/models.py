@@ -14,7 +14,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, Union
 
 from karat.core.errors import UsageError
-from karat.core.models import ChatReply, EmbeddingModel, Models, Need, PairScorer, Prompt
+from karat.core.models import ChatReply, EmbeddingModel, Models, Need, PairScorer, PassageAnswerer, Prompt
 from karat.experiment.settings import settings_of
 
 if TYPE_CHECKING:
@@ -248,8 +248,16 @@ def models_of(
         cross_encoder=scores_pairs if folder is not None else None,
         embedder_label=WORDLLAMA if embedder is None else embedder.label,
         repeat=settings.repeat,
+        answerer=_passage_answerer,
         progress=progress,
     )
+
+
+def _passage_answerer(name: str, models: Models) -> PassageAnswerer:
+    """The answerer of a name, which reads one context."""
+    from karat.answer import AnswererSettings, answerer_named
+
+    return answerer_named(AnswererSettings(name, contexts=1), models)
 
 
 def close(models: Models) -> None:
