@@ -74,17 +74,17 @@ def context_gold(testset: TestSet, runs: Sequence[Run], matched: Matched, rel: i
     place = {run.name: s for s, run in enumerate(runs)}
     given = [_context_run(run) for run in answering]
     judged = judge(testset, given, matched.join, replace(matched.settings, tokens=False)).at(rel=rel)
-    relevant, found = (column.reshape(len(given), -1) for column in (judged.relevant, judged.found_within()))
-    return {
-        run.name: [
-            bool(have >= wanted)
-            if wanted and qid in listed and place[run.name] * len(testset) + q not in matched.unmatchable
+    holds, width = judged.found_within() >= judged.relevant, len(testset)
+    held: dict[str, list[bool | None]] = {}
+    for s, run in enumerate(given):
+        first, known = place[run.name] * width, run.listed
+        held[run.name] = [
+            bool(holds[s * width + q])
+            if judged.relevant[q] and qid in known and first + q not in matched.unmatchable
             else None
-            for q, (qid, wanted, have) in enumerate(zip(testset.ids, wants, has, strict=True))
+            for q, qid in enumerate(testset.ids)
         ]
-        for run, wants, has in zip(given, relevant.tolist(), found.tolist(), strict=True)
-        for listed in (run.listed,)
-    }
+    return held
 
 
 def _context_run(run: Run) -> Run:

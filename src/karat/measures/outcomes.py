@@ -61,20 +61,27 @@ BY_WORDS = RightRule("TokenF1")
 BY_MODEL = RightRule("Correctness")
 
 
-def abstained(answers: Sequence[str | None], right: Floats) -> Bools:
+def silent(answers: Sequence[str | None], right: Floats) -> Bools:
     """Which answers abstain: they decline or say nothing. One that only looks like citations and is right does not."""
-    silent = np.fromiter(map(abstains, answers), bool, len(answers))
-    for row in np.flatnonzero(silent & (right > 0)).tolist():
-        silent[row] = declines(answers[row] or "")
-    return silent
+    found = np.fromiter(map(abstains, answers), bool, len(answers))
+    for row in np.flatnonzero(found & (right > 0)).tolist():
+        found[row] = declines(answers[row] or "")
+    return found
 
 
-def outcomes(right: Floats, silent: Bools, answerable: Bools, *, declined: float = RIGHT) -> Floats:
+def outcomes(
+    answers: Sequence[str | None], right: Floats, answerable: Sequence[bool], *, declined: float = RIGHT
+) -> Floats:
     """The outcome of each answer: RIGHT, ABSTAINED or WRONG; NaN where nothing says whether it is right.
 
-    `right` is 1, 0 or NaN (not known), `silent` says which answers abstain. To decline a question that has no answer
-    is right, or what `declined` says; to answer it is wrong, unless `right` says otherwise.
+    `right` is 1, 0 or NaN: not known. To decline a question that has no answer is right, or what `declined` says; to
+    answer it is wrong, unless `right` says otherwise, and an empty answer abstains from it as from any other.
     """
+    has_answer = np.array(answerable, bool)
     found = np.where(right > 0, RIGHT, WRONG)
-    found = np.where(silent, np.where(answerable, ABSTAINED, declined), found)
-    return np.where(np.isnan(right) & answerable, np.nan, found)
+    found[silent(answers, right)] = ABSTAINED
+    found[np.isnan(right) & has_answer] = np.nan
+    for row in np.flatnonzero(~has_answer).tolist():
+        if declines(answers[row] or ""):
+            found[row] = declined
+    return found

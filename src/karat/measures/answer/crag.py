@@ -11,7 +11,7 @@ from karat.core.claims import CONTRADICTED, ClaimTable, Relation
 from karat.core.language import parse
 from karat.core.measure import AnswerTable, Bools, Floats, MeasureResult, measure
 from karat.measures.claims._table import over_claims, share
-from karat.measures.outcomes import ABSTAINED, BY_MODEL, BY_WORDS, REACHED, RIGHT, abstained, check_share, outcomes
+from karat.measures.outcomes import ABSTAINED, BY_MODEL, BY_WORDS, REACHED, RIGHT, check_share, outcomes, silent
 
 RightBy = Literal["words", "claims", "model"]
 _RELATIONS: tuple[Relation, ...] = ("reference by answer",)
@@ -50,31 +50,27 @@ def crag(
     0, as CRAG does. An answerable question without a reference is undefined.
     """
     check_share("CRAG", "right", right)
-    silent = abstained(answered.answers, np.zeros(len(answered)))
-    judged = _scores(answered, by, silent)
-    values = np.array(judged.values, np.float64)
-    values[[*judged.undefined, *judged.failed]] = np.nan
-    scored = replace(BY_WORDS, value=right).right(values)
-    if by == "words":
-        silent = abstained(answered.answers, scored)
-    answerable = np.array(answered.answerable, bool)
-    has_rule = np.ones(len(answered), bool)
-    has_rule[list(judged.undefined)] = False
-    scored[silent & has_rule] = 0.0
-    found = outcomes(scored, silent, answerable, declined=RIGHT if unanswerable == "right" else ABSTAINED)
-    unknown = set(np.flatnonzero(np.isnan(found)).tolist())
-    failed = {pair: why for pair, why in judged.failed.items() if not silent[pair]}
-    undefined = {pair: judged.undefined[pair] for pair in sorted(unknown - set(failed))}
-    details = {pair: shown for pair, shown in judged.details.items() if not silent[pair]}
-    return MeasureResult(found, undefined, failed=failed, details=details)
+    abstained = silent(answered.answers, np.zeros(len(answered)))
+    judged = _scores(answered, by, abstained)
+    scores = np.array(judged.values, np.float64)
+    scores[[*judged.undefined, *judged.failed]] = np.nan
+    is_right = replace(BY_WORDS, value=right).right(scores)
+    failed = {pair: why for pair, why in judged.failed.items() if not abstained[pair]}
+    is_right[[pair for pair in judged.failed if abstained[pair]]] = 0.0
+    declined = RIGHT if unanswerable == "right" else ABSTAINED
+    values = outcomes(answered.answers, is_right, answered.answerable, declined=declined)
+    unknown = [pair for pair in np.flatnonzero(np.isnan(values)).tolist() if pair not in failed]
+    undefined = {pair: judged.undefined[pair] for pair in unknown}
+    details = {pair: shown for pair, shown in judged.details.items() if not abstained[pair]}
+    return MeasureResult(values, undefined, failed=failed, details=details)
 
 
-def _scores(answered: AnswerTable, by: RightBy, silent: Bools) -> MeasureResult:
+def _scores(answered: AnswerTable, by: RightBy, abstained: Bools) -> MeasureResult:
     """How good each answer is by what makes it right."""
     if by == "claims":
         return over_claims(answered, "CRAG", _RELATIONS, _entailed)
     if by == "model":
-        spoken = ["" if abstains else answer for answer, abstains in zip(answered.answers, silent, strict=True)]
+        spoken = ["" if abstains else answer for answer, abstains in zip(answered.answers, abstained, strict=True)]
         answered = replace(answered, answers=spoken, made={})
     column = parse((BY_MODEL if by == "model" else BY_WORDS).measure).of(answered)
     return column if isinstance(column, MeasureResult) else MeasureResult(column)
