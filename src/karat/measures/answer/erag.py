@@ -210,7 +210,7 @@ def _details(passages: _Passages, answers: Sequence[Answer], gains: Floats, by: 
         passages.pair.tolist(), passages.rank.tolist(), passages.number.tolist(), strict=True
     ):
         answer = answers[number]
-        shown = found.setdefault(pair, {"by": by, "model": answer.model, "passages": []})
+        shown = found.setdefault(pair, {"by": by, **({"model": answer.model} if by == "chat" else {}), "passages": []})
         gain = float(gains[number])
         row = {"passage": rank, "answer": answer.text, "gain": gain if np.isfinite(gain) else None}
         shown["passages"].append(row | ({"error": answer.error} if answer.error is not None else {}))

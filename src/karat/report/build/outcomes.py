@@ -12,15 +12,17 @@ if TYPE_CHECKING:
     from karat.results.evaluation import Evaluation, OutcomeShare, OutcomeTable, SelectiveAccuracy
 
 _SUFFICIENT = {True: "sufficient", False: "not sufficient", None: "not known"}
+ROWS = 6  # in brief
 _OUTCOMES = ("right", "abstained", "wrong")
 
 
 def outcome_blocks(evaluation: Evaluation, systems: Sequence[str] | None = None) -> Iterator[Block]:
-    """The tables of outcomes, one for each pair of measures, and the selective accuracy; nothing where there is none."""
-    tables = [one for one in evaluation.outcomes if systems is None or one.system in systems]
+    """Tables of outcomes, one for each pair of measures, and the selective accuracy; nothing where there is none."""
+    place = {system: i for i, system in enumerate(evaluation.scores.systems if systems is None else systems)}
+    tables = sorted((one for one in evaluation.outcomes if one.system in place), key=lambda one: place[one.system])
     for measures in dict.fromkeys((one.sufficient_by, one.outcome_by) for one in tables):
         yield _outcomes([one for one in tables if (one.sufficient_by, one.outcome_by) == measures])
-    curves = [one for one in evaluation.selective if systems is None or one.system in systems]
+    curves = sorted((one for one in evaluation.selective if one.system in place), key=lambda one: place[one.system])
     if curves:
         yield selective_table(curves)
 
@@ -46,7 +48,7 @@ def _outcomes(tables: Sequence[OutcomeTable]) -> Table:
     ]
     if left:
         notes.append(f"{plural(left, 'answer')} without an outcome, or with repeats evenly divided, left out.")
-    return Table("Outcomes by sufficiency of the contexts", columns, rows, footnotes=notes)
+    return Table("Outcomes by sufficiency of the contexts", columns, rows, most=ROWS, footnotes=notes)
 
 
 def _share(one: OutcomeShare) -> Cell:
@@ -65,7 +67,8 @@ def selective_table(curves: Sequence[SelectiveAccuracy]) -> Table:
         Column("area", "score", hint="under accuracy against coverage, the surest answers first"),
         Column("over coverage"), Column("right by", optional=True),
     ]  # fmt: skip
-    return Table("Selective accuracy", columns, rows, footnotes=[s for c in curves if (s := _said(c))])
+    said = [sentence for curve in curves if (sentence := _said(curve))]
+    return Table("Selective accuracy", columns, rows, most=ROWS, footnotes=said)
 
 
 def _accuracy(curve: SelectiveAccuracy) -> float | None:
