@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from karat.core.scores import Status
+from karat.core.text.words import plural
 from karat.measures.outcomes import RIGHT, silent
 from karat.results.evaluation import Note, OutcomeTable, SelectiveAccuracy
 from karat.stats.outcomes import outcome_table, selective_accuracy
@@ -57,7 +58,7 @@ def selective_of(
     ranked, notes = sure[answered], []
     outside = ranked[np.isfinite(ranked) & ((ranked < 0) | (ranked > 1))]
     if len(outside):
-        text = f"{system}: {len(outside):,} confidences lie outside 0 to 1 (such as {outside[0]:g})"
+        text = f"{system}: {plural(len(outside), 'confidence')} outside 0 to 1 (such as {outside[0]:g})"
         notes.append(Note("warning", f"{text}, so its selective accuracy is given of all answers together."))
         ranked = np.full(len(ranked), np.nan)
     right = (outcome[answered] == RIGHT).astype(np.float64)

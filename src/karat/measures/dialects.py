@@ -226,20 +226,6 @@ DIALECTS: dict[str, Dialect] = {
             ),
         ),
         Dialect(
-            "crag",
-            "the CRAG benchmark: a right answer 1, a missing one 0, a wrong one -1",
-            ranking=_RANKING,
-            answers=("CRAG(unanswerable=missing)", "EM"),
-            by_model={"CRAG(by=model, unanswerable=missing)": "chat"},
-            meanings={"CRAG": "CRAG(unanswerable=missing)"},
-            missing="zero",
-            differs=(
-                "Declining a question that has no answer counts 0, as declining any other; by default karat counts it "
-                "1: a system that rightly declines is not told from one that fails to answer.",
-                "A question without an answer in the results scores 0 and counts in the mean.",
-            ),
-        ),
-        Dialect(
             "healthcare",
             "the healthcare document: page numbers, six measures at K = 5",
             match="page",
@@ -252,6 +238,20 @@ DIALECTS: dict[str, Dialect] = {
             differs=(
                 "Every chunk of a gold page counts for Precision and nDCG, so nDCG can pass 1; Recall counts it once.",
                 _ZERO,
+            ),
+        ),
+        Dialect(
+            "crag",
+            "the CRAG benchmark: a right answer 1, a missing one 0, a wrong one -1",
+            ranking=_RANKING,
+            answers=("CRAG(unanswerable=missing)", "EM"),
+            by_model={"CRAG(by=model, unanswerable=missing)": "chat"},
+            meanings={"CRAG": "CRAG(unanswerable=missing)"},
+            missing="zero",
+            differs=(
+                "Declining a question that has no answer counts 0, as declining any other; by default karat counts it "
+                "1: a system that rightly declines is not told from one that fails to answer.",
+                "A question without an answer in the results scores 0 and counts in the mean.",
             ),
         ),
     )

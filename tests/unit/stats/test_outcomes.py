@@ -1,6 +1,6 @@
 """Outcomes by sufficiency and selective accuracy, by hand and by brute force."""
 
-from itertools import permutations
+from itertools import pairwise, permutations
 
 import numpy as np
 import pytest
@@ -21,7 +21,7 @@ def curve(right, confidence, n=None):
 def brute(right, confidence, n):
     """The mean over every order of the tied answers of the share right in the first j, and the area in steps."""
     sure = [-1.0 if c is None else c for c in confidence]
-    orders = [o for o in permutations(range(len(right))) if all(sure[a] >= sure[b] for a, b in zip(o, o[1:]))]
+    orders = [o for o in permutations(range(len(right))) if all(sure[a] >= sure[b] for a, b in pairwise(o))]
     heights = [
         sum(sum(right[i] for i in order[:j]) / j for order in orders) / len(orders) for j in range(1, len(right) + 1)
     ]
