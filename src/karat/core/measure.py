@@ -158,6 +158,13 @@ class Measure:
         return tuple(need for need in self.spec.needs if need != "chat" or by in _CHAT)
 
     @property
+    def without_chat(self) -> str | None:
+        """The same measure by what asks no chat model, where there is such a thing: `Faithfulness(by=heuristic)`."""
+        choices = (choice for p in self.spec.params if p.name == "by" for choice in p.choices)
+        by = next((choice for choice in choices if choice not in _CHAT), None)
+        return None if by is None else f"{self.spec.name}(by={by})"
+
+    @property
     def relations(self) -> tuple[Relation, ...]:
         """The relations of the claims table that it needs as it is used here."""
         relations = self.spec.relations

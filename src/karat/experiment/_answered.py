@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
+from functools import cached_property
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -60,31 +61,44 @@ def contexts_of(run: Run, questions: Sequence[str]) -> list[tuple[str, ...] | No
     return [texts.get(qid) if used.get(qid) is None else used[qid] for qid in questions]
 
 
-def context_gold(testset: TestSet, runs: Sequence[Run], matched: Matched, rel: int = 1) -> dict[str, list[bool | None]]:
+class ContextGold(Mapping[str, Sequence[bool | None]]):
     """Of each system that answers, whether the contexts of each answer hold all relevant gold; None: not known.
 
     Contexts are matched as the hits that they are: those the answerer was given by id, or whose texts are those of
-    hits, or all hits where nothing is said. Contexts that are no hits of their question are not known.
+    hits, or all hits where nothing is said. Contexts that are no hits of their question are not known. It is worked out
+    when it is asked for.
     """
-    from karat.match import judge
 
-    answering = [run for run in runs if run.has_answers and run.has_rankings]
-    if not answering or not testset.has_gold:
-        return {}
-    place = {run.name: s for s, run in enumerate(runs)}
-    given = [_context_run(run) for run in answering]
-    judged = judge(testset, given, matched.join, replace(matched.settings, tokens=False)).at(rel=rel)
-    holds, width = judged.found_within() >= judged.relevant, len(testset)
-    held: dict[str, list[bool | None]] = {}
-    for s, run in enumerate(given):
-        first, known = place[run.name] * width, run.listed
-        held[run.name] = [
-            bool(holds[s * width + q])
-            if judged.relevant[q] and qid in known and first + q not in matched.unmatchable
-            else None
-            for q, qid in enumerate(testset.ids)
-        ]
-    return held
+    def __init__(self, testset: TestSet, runs: Sequence[Run], matched: Matched, rel: int = 1) -> None:
+        self._testset, self._matched, self._rel = testset, matched, rel
+        answering = {run.name: (s, run) for s, run in enumerate(runs) if run.has_answers and run.has_rankings}
+        self._runs = answering if testset.has_gold else {}
+
+    def __getitem__(self, system: str) -> list[bool | None]:
+        return self._held[system]
+
+    def __iter__(self) -> Iterator[str]:
+        return iter(self._runs)
+
+    def __len__(self) -> int:
+        return len(self._runs)
+
+    @cached_property
+    def _held(self) -> dict[str, list[bool | None]]:
+        from karat.match import judge
+
+        matched, ids = self._matched, self._testset.ids
+        given = [_context_run(run) for _, run in self._runs.values()]
+        judged = judge(self._testset, given, matched.join, replace(matched.settings, tokens=False)).at(rel=self._rel)
+        holds = (judged.found_within() >= judged.relevant).reshape(len(given), -1).tolist()
+        held: dict[str, list[bool | None]] = {}
+        for (place, _), run, of_run in zip(self._runs.values(), given, holds, strict=True):
+            first, known = place * len(ids), run.listed
+            held[run.name] = [
+                of_run[q] if judged.relevant[q] and qid in known and first + q not in matched.unmatchable else None
+                for q, qid in enumerate(ids)
+            ]
+        return held
 
 
 def _context_run(run: Run) -> Run:

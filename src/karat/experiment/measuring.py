@@ -12,7 +12,7 @@ import numpy as np
 from karat.core.errors import UsageError
 from karat.core.scores import Scores
 from karat.core.text.words import plural
-from karat.experiment._answered import answered_of, context_gold, unscored_pairs
+from karat.experiment._answered import ContextGold, answered_of, unscored_pairs
 from karat.results.evaluation import Note
 
 if TYPE_CHECKING:
@@ -124,8 +124,9 @@ def _measured(
     unscored = replace(unscored_pairs(testset, runs), unmatchable=unmatchable, absent=absent)
     of_answers = [m for m in measures if m.spec.stage == "answer"]
     contexts_do = any(not m.spec.needs_answer for m in of_answers)
-    held = context_gold(testset, runs, matched, choices.matching.rel) if matched is not None else {}
-    answered = answered_of(testset, runs, models, unasked=contexts_do, context_gold=held) if of_answers else None
+    held = ContextGold(testset, runs, matched, choices.matching.rel) if matched is not None else {}
+    wanted = held if any(m.params.get("by") == "gold" for m in of_answers) else None
+    answered = answered_of(testset, runs, models, unasked=contexts_do, context_gold=wanted) if of_answers else None
     scores = compute(
         measures, [run.name for run in runs], testset.ids, judged=judged, answered=answered,
         missing_is_zero=dialect.counts_missing(choices.missing),

@@ -203,7 +203,7 @@ def evaluation_of(
         refusals=_refusals(answers),
         docs=_ranked_places(testset, runs, ties, "doc"),
         pages=_ranked_places(testset, runs, ties, "page"),
-        context_gold={name: held for name, held in measured.context_gold.items() if name in scores.systems},
+        context_gold=measured.context_gold,
     )
     return with_outcomes(evaluation)
 
