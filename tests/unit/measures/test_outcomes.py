@@ -135,3 +135,10 @@ def test_by_claims_needs_half_of_them_and_none_contradicted():
 
 def test_models_are_needed_only_where_they_are_asked():
     assert (parse("CRAG").needs, parse("CRAG(by=model)").needs, parse("CRAG(by=claims)").needs) == ((), ("chat",), ())
+
+
+def test_the_dialect_has_a_default_set():
+    crag = dialect_named("crag")
+    chosen = crag.measures(rankings=False, answers=True, references=True, contexts=False, able=("chat",))
+    assert chosen == ["CRAG(unanswerable=missing)", "EM", "CRAG(by=model, unanswerable=missing)"]
+    assert crag.counts_missing(None)

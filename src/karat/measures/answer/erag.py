@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, Literal
+from typing import Any, Literal
 
 import numpy as np
 
@@ -14,11 +14,9 @@ from karat.core.judged import Judged
 from karat.core.language import parse
 from karat.core.measure import AnswerTable, Floats, Ints, Measure, MeasureResult, measure
 from karat.core.text.refusals import abstains
+from karat.core.types import Answer
 from karat.measures.answer._support import NO_CONTEXTS
 from karat.measures.outcomes import REACHED, check_share
-
-if TYPE_CHECKING:
-    from karat.core.types import Answer
 
 By = Literal["extractive", "chat"]
 RankedBy = Literal["nDCG", "Precision", "MAP", "MRR", "Hit", "Recall"]
@@ -41,7 +39,6 @@ class _Passages:
 
 @measure(
     name="eRAG",
-    aliases=("erag",),
     needs=("chat", "embedder"),
     needs_gold=False,
     needs_contexts=True,
@@ -123,18 +120,19 @@ def _answers(answered: AnswerTable, passages: _Passages, by: By) -> list[Answer]
                 "eRAG needs an answerer, and none is given. Use `karat score`, `karat judge` or their calls."
             )
         answerer = models.answerer(by, models)
+        asked = [request for request in passages.asked if request.contexts[0].text.strip()]
         answers: dict[str, Answer] = {}
 
         def done(request: AnswerRequest, answer: Answer) -> None:
             answers[request.id] = answer
             if models.progress is not None:
-                models.progress(
-                    f"answering by {answerer.name} from each passage alone", len(answers), len(passages.asked)
-                )
+                what = f"answering by {answerer.name} from each passage alone"
+                models.progress(what, len(answers), len(asked))
 
-        if passages.asked:
-            answerer.answer(passages.asked, done)
-        return [answers[request.id] for request in passages.asked]
+        if asked:
+            answerer.answer(asked, done)
+        blank = {request.id: Answer(request.id) for request in passages.asked if not request.contexts[0].text.strip()}
+        return [(blank if request.id in blank else answers)[request.id] for request in passages.asked]
 
     return answered.once(("eRAG", by), ask)
 

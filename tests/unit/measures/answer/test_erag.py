@@ -120,6 +120,13 @@ def test_an_answer_that_fails_fails_its_question_alone():
     assert found.details[0]["passages"][1]["error"] == "timeout"
 
 
+def test_a_passage_without_words_is_not_asked_about():
+    answerer = Scripted()
+    found = of("eRAG", table((" ", "says k b c d"), answerer=answerer))
+    assert [request.contexts[0].text for request in answerer.asked] == ["says k b c d"]
+    assert found.values[0] == pytest.approx(1 / math.log2(3))
+
+
 def test_extractive_works_without_a_model():
     contexts = ("Bananas are yellow and sweet.", "Paris is the capital of France.")
     answered = AnswerTable(
