@@ -10,8 +10,8 @@ from karat.measures.dialects import DIALECTS, dialect_named
 ALL = {"rankings": True, "answers": True, "references": True, "contexts": True}
 
 
-def test_there_are_eight():
-    names = ["karat", "squad", "trec", "hybrid-rag", "liverag", "rag-benchmark", "momento", "healthcare"]
+def test_there_are_nine():
+    names = ["karat", "squad", "trec", "hybrid-rag", "liverag", "rag-benchmark", "momento", "healthcare", "crag"]
     assert list(DIALECTS) == names
 
 
