@@ -84,7 +84,7 @@ def wordllama():
 class Judge:
     """A chat model whose replies fit what it is asked and follow from the prompt alone."""
 
-    label = "judge"
+    label = fingerprint = "judge"
 
     def ask(self, prompts, said=None):
         return [ChatReply(json.dumps(self.reply(prompt))) for prompt in prompts]
