@@ -26,7 +26,8 @@ def tau_interval(first: Floats, second: Floats) -> tuple[float, float] | None:
     None of fewer than three systems or FEWEST_QUESTIONS questions. The systems are taken as they are.
     """
     known = np.isfinite(first) & np.isfinite(second)
-    first, second, known = (values[:, known.any(axis=0)] for values in (first, second, known))
+    rated = known.any(axis=0)
+    first, second, known = first[:, rated], second[:, rated], known[:, rated]
     systems, questions = known.shape
     if systems < 3 or questions < FEWEST_QUESTIONS:
         return None
