@@ -1,4 +1,4 @@
-"""Means corrected by labels: those of the run that was labelled."""
+"""Means corrected by labels: those of the run that was labelled, and when answers are unlike the labelled ones."""
 
 from __future__ import annotations
 
@@ -21,6 +21,17 @@ if TYPE_CHECKING:
     Floats = NDArray[np.float64]
     Ints = NDArray[np.int64]
 
+_NOTHING = 1e-9
+_FAR = 3.0  # standard errors by which labelled answers may differ from others before they are called unlike them
+
+
+def are_unlike(here: Floats, there: Floats) -> bool:
+    """Whether a judge scores two lots of answers so differently that they are no samples of the same."""
+    if min(len(here), len(there)) < FEWEST:
+        return False
+    error = float(np.sqrt(here.var(ddof=1) / len(here) + there.var(ddof=1) / len(there)))
+    return bool(abs(here.mean() - there.mean()) > max(_FAR * error, _NOTHING))
+
 
 def corrected_mean(scores: Scores, labelled: Labelled, system: int, questions: Ints, people: Floats) -> CorrectedMean:
     """A system's mean by the measure, by people, and by both."""
@@ -40,11 +51,12 @@ def corrected_mean(scores: Scores, labelled: Labelled, system: int, questions: I
             people_high=None,
             why="no labelled answer has a score",
         )
-    ends = (labelled.categories[0], labelled.categories[1]) if len(labelled.categories) == 2 else None
     others = known.copy()
     others[questions] = False
-    alone = within(people_mean(people, ends), labelled.bounds) if n > 1 else Estimate(float(people[0]), None, None)
-    both = powered_mean(people, values[questions], values[others], ends)
+    alone = (
+        within(people_mean(people, labelled.ends), labelled.bounds) if n > 1 else Estimate(float(people[0]), None, None)
+    )
+    both = powered_mean(people, values[questions], values[others], labelled.ends)
     corrected = CorrectedMean(
         system=name,
         n=n,

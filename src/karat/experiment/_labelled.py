@@ -56,6 +56,11 @@ class Labelled:
     notes: list[Note]
 
     @property
+    def ends(self) -> Scale | None:
+        """The two values of labels that have no more."""
+        return (self.categories[0], self.categories[1]) if len(self.categories) == 2 else None
+
+    @property
     def raters(self) -> tuple[str, ...]:
         """Everyone who rated, in the order they appear."""
         return tuple(dict.fromkeys(rater for item in self.items for rater in item.ratings))

@@ -13,7 +13,8 @@ from karat.core.errors import UsageError
 from karat.core.scores import Status
 from karat.core.text.words import plural
 from karat.experiment._confidence import reliabilities
-from karat.experiment._corrected import corrected_mean
+from karat.experiment._corrected import are_unlike, corrected_mean
+from karat.experiment._identity import judges_of, mixture_notes
 from karat.experiment._judges import table_of
 from karat.experiment._labelled import Labelled, meet
 from karat.experiment._raters import Categories, agreement_of, compare_two, order_of, pairs_of, slants_of
@@ -24,7 +25,6 @@ from karat.results.calibration import (
     Calibration,
     Confusion,
     Disagreement,
-    JudgeIdentity,
     LabelledScore,
     MeasureCalibration,
     SystemOrder,
@@ -33,7 +33,6 @@ from karat.results.evaluation import Note
 from karat.results.serial import load_study
 from karat.results.study import Study
 from karat.stats.agreement import mean_difference, spearman
-from karat.stats.prediction_powered import FEWEST
 from karat.stats.repeats import repeats
 
 if TYPE_CHECKING:
@@ -45,7 +44,6 @@ if TYPE_CHECKING:
     Ints = NDArray[np.int64]
 
 ROUGH = 10  # labelled answers below which figures are called rough
-_FAR = 3.0  # standard errors by which labelled answers may differ from the others before they are called unlike them
 
 
 def calibrate(
@@ -161,7 +159,7 @@ def _measure(
     again = repeats([tuple(d["repeats"]) for (_, _, m), d in scores.details.items() if m == number and "repeats" in d])
     judges = judges_of(scores, number)
     without = _without(scores, number, zip(systems[~scored].tolist(), questions[~scored].tolist(), strict=True))
-    notes = [*labelled.notes, *without, *_told(both, shown, correlation), *_mixed(judges)]
+    notes = [*labelled.notes, *without, *_told(both, shown, correlation), *mixture_notes(judges)]
     notes += _unlike(scores, number, systems[scored], questions[scored])
     return MeasureCalibration(
         measure=labelled.name,
@@ -189,15 +187,9 @@ def _measure(
         slants=slants_of(values, people, questions, _beside(labelled, about or {})),
         judges=judges,
         sample=sample,
-        bounds=_ends(labelled.bounds),
-        is_two_valued=len(labelled.categories) == 2,
+        ends=labelled.ends,
         notes=tuple(notes),
     )
-
-
-def _ends(bounds: tuple[float, float]) -> tuple[float | None, float | None]:
-    low, high = (float(end) if np.isfinite(end) else None for end in bounds)
-    return low, high
 
 
 def _order(labelled: Labelled, scores: Scores, systems: Ints, questions: Ints, people: Floats) -> SystemOrder:
@@ -232,25 +224,6 @@ def _parted(
         )
         for i in places.tolist()
     )
-
-
-def judges_of(scores: Scores, number: int) -> tuple[JudgeIdentity, ...]:
-    """Who gave the scores of a measure, by what stands beside them; nobody, where nothing does."""
-    names = ("by", "model", "fingerprint", "prompt", "prompt_digest")
-    found: dict[tuple[Any, ...], None] = {}
-    for (_, _, measure), detail in scores.details.items():
-        if measure == number and "by" in detail and ("prompt" in detail or detail["by"] != "model"):
-            found[tuple(detail.get(name) for name in names)] = None
-    return tuple(JudgeIdentity(**dict(zip(names, values, strict=True))) for values in sorted(found, key=str))
-
-
-def _mixed(judges: Sequence[JudgeIdentity]) -> list[Note]:
-    """Warns where several judges gave the scores of one measure."""
-    if len(judges) < 2:
-        return []
-    told = "; ".join(f"{judge.model or judge.by}, prompt {judge.prompt}" for judge in judges)
-    text = f"{len(judges)} judges gave these scores ({told}): figures are of the mixture, and correct no other run."
-    return [Note("warning", text)]
 
 
 def _among_people(labelled: Labelled, questions: Ints) -> Agreement:
@@ -313,10 +286,7 @@ def _unlike(scores: Scores, number: int, systems: Ints, questions: Ints) -> list
         inside[questions[systems == system]] = True
         values = scores.values[system, :, number]
         here, there = values[known & inside], values[known & ~inside]
-        if min(len(here), len(there)) < FEWEST:
-            continue
-        error = float(np.sqrt(here.var(ddof=1) / len(here) + there.var(ddof=1) / len(there)))
-        if abs(here.mean() - there.mean()) > max(_FAR * error, 1e-9):
+        if are_unlike(here, there):
             found.append(
                 Note(
                     "warning",

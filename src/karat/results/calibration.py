@@ -205,8 +205,7 @@ class MeasureCalibration:
     slants: tuple[Slant, ...] = ()
     judges: tuple[JudgeIdentity, ...] = ()  # one, unless several gave the scores; none of a measure that asks nobody
     sample: tuple[LabelledScore, ...] = ()
-    bounds: tuple[float | None, float | None] = (None, None)  # of the measure; None: no end
-    is_two_valued: bool = False  # whether the labels are of two values, which are the bounds
+    ends: tuple[float, float] | None = None  # the two values of labels that have no more
     notes: tuple[Note, ...] = ()
 
 
