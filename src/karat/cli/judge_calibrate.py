@@ -19,7 +19,7 @@ def command(
     labels: Annotated[
         str | None,
         typer.Argument(
-            metavar="[LABELS|CALIBRATION]",
+            metavar="LABELS|CALIBRATION",
             help="Human labels: columns id, system, measure, label, rater (CSV, TSV, JSON, JSONL, Parquet); or a "
             "calibration (.json) to correct a run by that has no labels.",
         ),
