@@ -52,7 +52,7 @@ def command(
     verbose: Verbose = False,
     debug: Debug = False,
 ) -> None:
-    """Measure how far judges agree with human labels and each other; correct their means.
+    """Compare judges with human labels and each other, and correct their means.
 
     `RUN LABELS` compares the scores of a run with labels, `LABELS --judge NAME=COLUMN ...` grades of any judges with
     labels and each other, `RUN CALIBRATION` corrects a run by labels of another that the same judge scored.
