@@ -48,6 +48,9 @@ def _measure(spec: Any) -> Iterator[str]:
     yield spec.summary
     yield spec.notes
     rows = {
+        "formula": about["formula"],
+        "defined by": about["defined_by"],
+        "needs": ", ".join(about["needs"]),
         "range": f"{about['range']}, {_BETTER.get(about['better'], 'no direction')}",
         "parameters": listed(p for p in about["parameters"] if p.partition("=")[0] not in _OF_ALL),
         "variants": listed(about["variants"]),

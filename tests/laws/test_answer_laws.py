@@ -85,7 +85,7 @@ def wordllama():
 class Judge:
     """A chat model whose replies fit what it is asked and follow from the prompt alone."""
 
-    label = "judge"
+    label = fingerprint = "judge"
 
     def ask(self, prompts, said=None):
         return [ChatReply(json.dumps(self.reply(prompt))) for prompt in prompts]
@@ -250,10 +250,14 @@ def test_an_empty_answer_scores_zero_and_supports_nothing(reference, answer, con
 @given(ROWS)
 def test_without_references_what_needs_them_is_undefined(rows):
     bare = [(q, a, (), c, ok) for q, a, _, c, ok in rows]
-    measures = [m for m in answer_measures() if m.spec.name in REFERENCE_BASED]
+    measures = [m for m in answer_measures() if m.spec.needs_reference]
+    assert {*REFERENCE_BASED, "LengthRatio", "Correctness"} == {m.spec.name for m in measures}
     scores = scores_of(bare, measures)
     assert (scores.status == Status.undefined).all()
     assert set(scores.reasons.values()) == {"no reference answer"}
+    others = [m for m in answer_measures() if not m.spec.needs_reference and not m.relations]
+    reasons = scores_of(bare, others).reasons.values()
+    assert {reason for reason in reasons if "reference" in reason} <= {"no reference answer, which the heuristic needs"}
 
 
 @given(ROWS)

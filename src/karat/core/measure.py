@@ -96,6 +96,7 @@ class MeasureSpec:
     follows_rel: bool = True  # whether --rel changes what it counts
     needs_gold: bool = True
     needs_contexts: bool = False
+    needs_reference: bool = False  # whether it is undefined without a reference answer
     needs_answer: bool = True  # of a measure of answers: whether it is undefined for a system that gives none
     needs: tuple[Need, ...] = ()  # models that it asks; a chat model only where a parameter `by` names one
     relations: tuple[Relation, ...] | Callable[..., tuple[Relation, ...]] = ()  # of the claims table, which it needs

@@ -5,7 +5,7 @@ from __future__ import annotations
 from karat.files._format import formats
 from karat.files._from_python import as_runs, as_testset
 from karat.files._frozen import Frozen, frozen_beside, frozen_path, write_frozen
-from karat.files._labels import as_labels
+from karat.files._labels import as_judgements, as_labels
 from karat.files._raw_table import RawTable, read_raw_table, read_tables
 from karat.files._read import read_any, read_results, read_testset
 from karat.files._redact import Redactor
@@ -21,6 +21,7 @@ __all__ = [
     "Redactor",
     "ReplyReader",
     "answer_row",
+    "as_judgements",
     "as_labels",
     "as_runs",
     "as_score_table",

@@ -158,6 +158,13 @@ LABELS: dict[str, tuple[str, ...]] = {
 }  # fmt: skip
 """Columns of a table of what people say of answers."""
 
+SHOWN: dict[str, tuple[str, ...]] = {
+    "length": ("length", "answer_length"),
+    "answer": RESULTS["answer"],
+    "position": ("position", "answer_position"),
+}
+"""Columns of such a table by which judges may be biased: how long an answer is, and in which place it was shown."""
+
 DOCUMENT: dict[str, tuple[str, ...]] = {
     "id": ("id", "_id"),
     "chunk": ("chunk_id", "chunkid", "passage_id"),
@@ -259,7 +266,7 @@ def looks_keyed(document: Mapping[str, Any]) -> bool:
 
 def checked_map(columns: Mapping[str, str] | None, table: Mapping[str, Any] | None = None) -> dict[str, str]:
     """The user's column -> field, each known in a table; without one, in those of test sets, results and labels."""
-    known = known_names(*((TESTSET, RESULTS, TABLE, FLAT_GOLD, LABELS) if table is None else (table,)))
+    known = known_names(*((TESTSET, RESULTS, TABLE, FLAT_GOLD, LABELS, SHOWN) if table is None else (table,)))
     fields = {}
     for column, field in (columns or {}).items():
         if column == SPAN and table is None and field_name(str(field)) not in known:

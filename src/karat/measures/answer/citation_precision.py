@@ -11,6 +11,8 @@ from karat.measures.answer._citing import NO_CITATIONS, Sentence, over_sentences
     aliases=("citation_precision",),
     needs_gold=False,
     needs_contexts=True,
+    formula="citations whose context supports their sentence / citations",
+    defined_by="karat, by shared words",
     best_for="whether the contexts an answer cites say what it says",
     prefer="SupportCoverage for answers that do not cite",
 )

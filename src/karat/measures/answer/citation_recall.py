@@ -11,6 +11,8 @@ from karat.measures.answer._citing import Sentence, over_sentences
     aliases=("citation_recall",),
     needs_gold=False,
     needs_contexts=True,
+    formula="supported sentences that cite / supported sentences",
+    defined_by="karat, by shared words",
     best_for="whether an answer cites wherever it could",
     prefer="CitationPrecision for whether the citations are right",
 )

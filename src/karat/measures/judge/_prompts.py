@@ -5,7 +5,10 @@ The form of the reply that a prompt shows is no valid reply: a weak model that o
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+import hashlib
+import json
+from collections.abc import Callable, Sequence
+from functools import cache
 
 from karat.core.models import Prompt
 from karat.models.fences import RULE, fenced
@@ -20,6 +23,7 @@ CONTEXT_CHARS = 60_000  # of all contexts of a prompt together
 TEXT_CHARS = 20_000  # of an answer or a reference
 QUESTION_CHARS = 4_000
 CLAIMS = 20  # asked for at most
+_DIGITS = 16  # of a digest, hexadecimal
 _LONG = 3_000  # tokens of a reply that lists claims
 
 _ONLY = "Reply with one JSON object and nothing else, of this form, with what stands in <> filled in:"
@@ -183,6 +187,24 @@ def grade_contexts(question: str, contexts: Sequence[str], purpose: str, sample:
     """Whether contexts together hold enough to answer a question."""
     parts = [("question", question), *((f"context {i}", text) for i, text in enumerate(contexts, 1))]
     return _prompt(_SUFFICIENT, parts, "Grade the contexts.", purpose, sample)
+
+
+_OF_VERSION: dict[str, Callable[[], tuple[Prompt, ...]]] = {
+    FAITHFULNESS: lambda: (split("", "", "", 0), verify(("",), ("",), "", 0)),
+    CORRECTNESS: lambda: (split("", "", "", 0), cover("", ("",), "", "", 0)),
+    CONTEXT_RELEVANCE: lambda: (grade_context("", "", "", 0),),
+    RESPONSIVENESS: lambda: (grade_response("", "", "", 0),),
+    RELEVANCE: lambda: (grade_liverag("", "", "", "", 0), grade_liverag("", "", "?", "", 0)),
+    CONTEXT_SUFFICIENT: lambda: (grade_contexts("", ("",), "", 0),),
+}
+"""Every prompt of a version, without data."""
+
+
+@cache
+def digest_of(version: str) -> str:
+    """What changes whenever the words of a judge's prompts do: the beginning of their SHA-256."""
+    texts = [(prompt.system, prompt.user, prompt.max_tokens, prompt.json) for prompt in _OF_VERSION[version]()]
+    return hashlib.sha256(json.dumps(texts).encode()).hexdigest()[:_DIGITS]
 
 
 def _prompt(

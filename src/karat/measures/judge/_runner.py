@@ -15,7 +15,7 @@ import numpy as np
 from karat.core.errors import UsageError
 from karat.core.scores import MeasureResult
 from karat.core.text import drop_blocks, tokenise
-from karat.measures.judge._prompts import CONTEXT_CHARS, QUESTION_CHARS, TEXT_CHARS, within
+from karat.measures.judge._prompts import CONTEXT_CHARS, QUESTION_CHARS, TEXT_CHARS, digest_of, within
 
 if TYPE_CHECKING:
     from pydantic import BaseModel
@@ -292,7 +292,9 @@ class Judge:
         said = [said for reply in replies for said in reply.said]
         detail: dict[str, Any] = {
             "model": next((one.model for one in said if one.model), model.chat.label),
+            "fingerprint": model.chat.fingerprint,
             "prompt": self.prompt,
+            "prompt_digest": digest_of(self.prompt),
             "raw": [raw for reply in replies for raw in reply.raw],
             "tokens": total(reply.tokens for reply in replies),
             "cost_usd": total(reply.cost_usd for reply in replies),

@@ -29,6 +29,8 @@ def _bounds(scale: Scale = "unit", **_: object) -> tuple[float, float]:
     needs=("chat",),
     needs_gold=False,
     needs_contexts=True,
+    formula="answer claims that the contexts support / answer claims",
+    defined_by="RAGAS (Es et al., 2024); scale=liverag by LiveRAG",
     best_for="whether what an answer claims stands in its contexts, claim by claim, whatever the wording",
     prefer="SupportCoverage and NumberSupport, which cost nothing, where answers keep to the words of their contexts",
     variants=("Faithfulness(scale=liverag)", "Faithfulness(by=heuristic)"),
