@@ -35,6 +35,8 @@ def answered_of(
         answers=[answer.text if answer is not None else None for answer in answers],
         references=[() if q.id in run.unasked else q.answers for run in runs for q in questions],
         contexts=[texts for of_run in contexts for texts in of_run],
+        context_ids=[ids for run in runs for ids in _context_ids(run, testset.ids)],
+        nuggets=[q.nuggets for q in questions] * len(runs),
         answerable=[q.answerable for q in questions] * len(runs),
         models=models or Models(),
     )
@@ -46,6 +48,19 @@ def contexts_of(run: Run, questions: Sequence[str]) -> list[tuple[str, ...] | No
     named = _named_texts(run) if any(a.used is not None for a in run.answers.values()) else {}
     used = {qid: _used(run.answers[qid], named) for qid in questions if qid in run.answers}
     return [texts.get(qid) if used.get(qid) is None else used[qid] for qid in questions]
+
+
+def _context_ids(run: Run, questions: Sequence[str]) -> list[tuple[str, ...]]:
+    """The ids of the contexts of each question, in their order; () where they are not known."""
+    retrieved = {qid: tuple(id_ for id_, _ in hits) for qid, hits in _retrieved(run).items()}
+    named = _named_texts(run) if any(a.used is not None for a in run.answers.values()) else {}
+    ids = []
+    for qid in questions:
+        answer = run.answers.get(qid)
+        texts = None if answer is None else _used(answer, named)
+        used = (answer.used if answer is not None else None) or ()
+        ids.append(retrieved.get(qid, ()) if texts is None else used if len(used) == len(texts) else ())
+    return ids
 
 
 def unanswered(run: Run) -> dict[str, str]:
@@ -114,12 +129,17 @@ def _named_texts(run: Run) -> dict[tuple[str, str], str]:
 
 def retrieved_texts(run: Run) -> dict[str, tuple[str, ...]]:
     """Texts of the hits of each question, best first: the contexts when the answerer does not say what it used."""
+    return {qid: tuple(text for _, text in hits) for qid, hits in _retrieved(run).items()}
+
+
+def _retrieved(run: Run) -> dict[str, list[tuple[str, str]]]:
+    """Id and text of each hit of a question that has a text, best first; only questions that have such hits."""
     texts = run.fields.get("text")
     if texts is None:
         return {}
-    order = ranking(run).tolist()
+    order, ids = ranking(run).tolist(), run.doc_list
     by_question = {
-        qid: tuple(texts[i] for i in order[run.offsets[q] : run.offsets[q + 1]] if texts[i] is not None)
+        qid: [(ids[i], texts[i]) for i in order[run.offsets[q] : run.offsets[q + 1]] if texts[i] is not None]
         for q, qid in enumerate(run.question_ids)
     }
     return {qid: known for qid, known in by_question.items() if known}
