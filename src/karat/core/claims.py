@@ -31,6 +31,7 @@ PREMISES: tuple[PremiseKind, ...] = get_args(PremiseKind)
 RELATIONS: tuple[Relation, ...] = get_args(Relation)
 ENTAILED, PARTIAL, NEITHER, CONTRADICTED, UNJUDGED = 2, 1, 0, -1, -2
 VERDICTS = {"entailed": ENTAILED, "partial": PARTIAL, "neither": NEITHER, "contradicted": CONTRADICTED}
+FIRST_CITED = 3  # citations of a sentence that ALCE's code counts
 PASSAGE, PASSAGES = PREMISES.index("passage"), PREMISES.index("passages")
 
 
@@ -148,6 +149,24 @@ class ClaimTable:
             int(pair): f"{int(lacks[pair]):,} of {int(total[pair]):,} verdicts are missing ({relation})"
             for pair in np.flatnonzero(lacks)
         }
+
+
+def cited_sets(cites: Iterable[int], passages: int) -> list[tuple[int, ...]]:
+    """The sets of passages that `sentence by cited` holds a sentence with these citations against.
+
+    All cited together, each alone, and all but each, of the passages that are there: `passages` of them, or -1 where
+    that is not known. Where more than three are cited, the same of the first three, which alone ALCE's code counts.
+
+    >>> cited_sets((2, 1, 9), 5), cited_sets((7,), 5)
+    ([(1, 2), (2,), (1,)], [])
+    """
+    there = [number for number in dict.fromkeys(cites) if number >= 1 and (passages < 0 or number <= passages)]
+    sets: dict[tuple[int, ...], None] = {}
+    for some in (there, there[:FIRST_CITED]):
+        alone = [[number] for number in some]
+        others = [[other for other in some if other != number] for number in some]
+        sets.update(dict.fromkeys(tuple(sorted(group)) for group in (some, *alone, *others) if group))
+    return list(sets)
 
 
 class ClaimRows:

@@ -54,6 +54,7 @@ def measures_of(
             answers=answered,
             references=answered and any(q.answers for q in testset.questions),
             contexts=any("text" in run.fields or any(a.contexts for a in run.answers.values()) for run in runs),
+            nuggets=answered and any(q.nuggets for q in testset.questions),
             k=choices.k,
             tried=tried_cuts(runs),
             able=models.able,

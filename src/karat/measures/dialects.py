@@ -48,6 +48,7 @@ class Dialect:
         answers: bool,
         references: bool,
         contexts: bool,
+        nuggets: bool = False,
         k: int | None = None,
         tried: Collection[int] = (),
         able: Collection[Need] = (),
@@ -61,7 +62,8 @@ class Dialect:
         cuts = str(k) if k is not None else ",".join(several) if len(several) == 1 else f"{{{','.join(several)}}}"
         chosen = [m.replace("{K}", cuts) for m in self.ranking] if rankings else []
         if answers:
-            chosen += [m for m in self.answers if (contexts if parse(m).spec.needs_contexts else references)]
+            held = {"contexts": contexts, "nuggets": nuggets, "references": references}
+            chosen += [name for name in self.answers if held[_compared_with(parse(name))]]
             chosen += [m for m, need in self.by_model.items() if need in able and (references or need == "chat")]
         return chosen
 
@@ -93,8 +95,17 @@ class Dialect:
         return measure if rel == 1 else measure.with_rel(rel)
 
 
+def _compared_with(measure: Measure) -> str:
+    """What a measure of answers compares them with."""
+    if "nugget by answer" in measure.relations:
+        return "nuggets"
+    return "contexts" if measure.spec.needs_contexts else "references"
+
+
 _SUPPORT = ("SupportCoverage", "SupportDensity", "HallucinationRate", "UnsupportedTrigrams", "NumberSupport")
 _RANKING = ("Precision@{K}", "Recall@{K}", "F1@{K}", "Hit@{K}", "MRR", "MRR@{K}", "nDCG@{K}", "MAP")
+_ALCE_RECALL = "CitationRecall(by=alce, most=3, past=void)"
+_ALCE_PRECISION = "CitationPrecision(by=alce, most=3, past=void, empty=zero)"
 _ZERO = "A question without relevant gold scores 0 and counts in the mean; by default karat leaves it out and says so."
 
 DIALECTS: dict[str, Dialect] = {
@@ -238,6 +249,38 @@ DIALECTS: dict[str, Dialect] = {
             differs=(
                 "Every chunk of a gold page counts for Precision and nDCG, so nDCG can pass 1; Recall counts it once.",
                 _ZERO,
+            ),
+        ),
+        Dialect(
+            "alce",
+            "ALCE's code: citations that entail the sentences they stand in",
+            ranking=_RANKING,
+            answers=(_ALCE_RECALL, _ALCE_PRECISION),
+            meanings={"CitationRecall": _ALCE_RECALL, "CitationPrecision": _ALCE_PRECISION},
+            differs=(
+                "The first three citations of a sentence count. A sentence that cites past the last passage is not "
+                "supported, and its citations are left out of the precision, which hides them.",
+                "An answer that cites nothing has precision 0; by default karat leaves it out and says so.",
+            ),
+        ),
+        Dialect(
+            "trec-rag",
+            "the TREC RAG track: nuggets that answers state, and support by the passages they cite",
+            ranking=_RANKING,
+            answers=(
+                "NuggetRecall(over=vital, strict, empty=zero)",
+                *(f"NuggetRecall(over={over}, empty=zero)" for over in ("vital", "all", "weighted")),
+                "CitationPrecision(by=trec, most=1)",
+                "CitationRecall(by=trec, most=1)",
+            ),
+            meanings={
+                "NuggetRecall": "NuggetRecall(empty=zero)",
+                "CitationPrecision": "CitationPrecision(by=trec, most=1)",
+                "CitationRecall": "CitationRecall(by=trec, most=1)",
+            },
+            differs=(
+                "A question without vital nuggets scores 0 over them; by default karat leaves it out and says so.",
+                "Support is that of the first passage a sentence cites: what else it cites is not looked at.",
             ),
         ),
     )

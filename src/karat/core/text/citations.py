@@ -17,7 +17,8 @@ _NUMBERS = rf"\s?{_NUMBER}(?:\s?[,;–-]\s?{_NUMBER})*\s?"
 _MARK = rf"(?:\[(?:sources?:?)?{_NUMBERS}\]|\(sources?:?{_NUMBERS}\))"
 _CITATION = re.compile(_MARK, re.IGNORECASE)
 _MARKS = re.compile(rf"(?:\s{{0,3}}{_MARK})++(?P<before_word>\s{{0,3}}(?=\w))?", re.IGNORECASE)
-_AFTER_STOP = re.compile(rf"([.!?…।॥。！？]{{1,3}}[\"'»”’」』)]{{0,2}})(\s{{0,3}}{_MARK}(?:\s{{0,3}}{_MARK})*)", re.IGNORECASE)
+_STOP = "[.!?…।॥。！？]{1,3}[\"'»”’」』)]{0,2}"
+_AFTER_STOP = re.compile(rf"({_STOP})(\s{{0,3}}{_MARK}(?:\s{{0,3}}{_MARK})*)", re.IGNORECASE)
 _SPAN = re.compile(r"(\d+)(?:\s?[–-]\s?\^?(\d+))?")
 _LONGEST = 400  # characters in brackets that may be ids
 _BRACKETS = re.compile(rf"\[([^\[\]]{{1,{_LONGEST}}})\]")
