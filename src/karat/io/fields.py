@@ -61,6 +61,8 @@ TESTSET: dict[str, tuple[str, ...]] = {
     "tags": ("tags",),
     "answerable": ("answerable", "is_answerable"),
     "impossible": ("is_impossible", "unanswerable"),
+    "nuggets": ("nuggets",),
+    "excluded": ("excluded", "excluded_ids"),
 }  # fmt: skip
 
 RESULTS: dict[str, tuple[str, ...]] = {
@@ -197,7 +199,7 @@ FLAT_GOLD: dict[str, tuple[str, ...]] = {
 """Columns that name the gold of a question, or complete it, where no id of a chunk does."""
 
 GOLD_FIELDS = ("gold", *(field for field in TESTSET if field.startswith("gold_") and field != "gold_grade"))
-UNSCORED = frozenset({"nuggets", "excluded", "history", "conversation", "turn", "citations", "steps"})
+UNSCORED = frozenset({"history", "conversation", "turn", "citations", "steps"})
 """Fields of karat's own that are known and not scored."""
 
 PRINTED = re.compile(

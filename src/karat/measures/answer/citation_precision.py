@@ -6,7 +6,7 @@ import math
 
 from karat.core.measure import AnswerTable, MeasureResult, measure
 from karat.measures.answer._citing import NO_CITATIONS, Sentence, over_sentences
-from karat.measures.claims._cited import CitedSentence, Past, Rule, needed, over_cited
+from karat.measures.claims._sentences import JudgedSentence, Past, Rule, needed, over_cited
 from karat.measures.claims._table import Empty
 
 
@@ -51,7 +51,7 @@ def citation_precision(
         return over_sentences(answered, support, _by_words)
     right = _right if by == "alce" else _supporting
 
-    def score(sentences: list[CitedSentence]) -> float:
+    def score(sentences: list[JudgedSentence]) -> float:
         total = sum(len(sentence.cites) for sentence in sentences)
         held = math.fsum(map(right, sentences))
         return held / total if total else 0.0 if empty == "zero" else math.nan
@@ -65,7 +65,7 @@ def _by_words(sentences: list[Sentence]) -> float | str:
     return held / total if total else NO_CITATIONS
 
 
-def _right(sentence: CitedSentence) -> float:
+def _right(sentence: JudgedSentence) -> float:
     """How many citations are right by ALCE's rule."""
     there = sentence.there
     if not there or not sentence.entailed(there):
@@ -75,5 +75,5 @@ def _right(sentence: CitedSentence) -> float:
     )
 
 
-def _supporting(sentence: CitedSentence) -> float:
+def _supporting(sentence: JudgedSentence) -> float:
     return math.fsum(sentence.supports)

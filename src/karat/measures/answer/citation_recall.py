@@ -6,7 +6,7 @@ import math
 
 from karat.core.measure import AnswerTable, MeasureResult, measure
 from karat.measures.answer._citing import Sentence, over_sentences
-from karat.measures.claims._cited import CitedSentence, Past, Rule, needed, over_cited
+from karat.measures.claims._sentences import JudgedSentence, Past, Rule, needed, over_cited
 
 
 @measure(
@@ -43,7 +43,7 @@ def citation_recall(
         return over_sentences(answered, support, _by_words)
     support_of = _entailed if by == "alce" else _best
 
-    def score(sentences: list[CitedSentence]) -> float:
+    def score(sentences: list[JudgedSentence]) -> float:
         return math.fsum(map(support_of, sentences)) / len(sentences)
 
     return over_cited(answered, "CitationRecall", score, most=most, past=past)
@@ -56,9 +56,9 @@ def _by_words(sentences: list[Sentence]) -> float | str:
     return sum(bool(sentence.cites) for sentence in supported) / len(supported)
 
 
-def _entailed(sentence: CitedSentence) -> float:
+def _entailed(sentence: JudgedSentence) -> float:
     return float(sentence.entailed(sentence.there))
 
 
-def _best(sentence: CitedSentence) -> float:
+def _best(sentence: JudgedSentence) -> float:
     return max(sentence.supports, default=0.0)
