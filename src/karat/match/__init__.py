@@ -1,5 +1,6 @@
 """From hits to gold units: one matcher a file, one join behind them. `match` is the door."""
 
+from karat.match._excluded import Exclusions
 from karat.match._files import address_of, is_url
 from karat.match._join import Join, Key
 from karat.match._judge import JudgingSettings, judge, share_matched
@@ -10,6 +11,7 @@ from karat.match._resolve import Pages, QuotePosition, Resolution, Unresolved, r
 
 __all__ = [
     "MATCHERS",
+    "Exclusions",
     "Join",
     "JudgingSettings",
     "Key",
