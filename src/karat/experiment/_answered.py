@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
-from typing import TYPE_CHECKING
+from collections.abc import Iterator, Mapping, Sequence
+from functools import cached_property
+from typing import TYPE_CHECKING, overload
 
 from karat.core.answered import AnswerTable
 from karat.core.models import Models
@@ -35,7 +36,7 @@ def answered_of(
         answers=[answer.text if answer is not None else None for answer in answers],
         references=[() if q.id in run.unasked else q.answers for run in runs for q in questions],
         contexts=[texts for of_run in contexts for texts in of_run],
-        context_ids=[ids for run in runs for ids in _context_ids(run, testset.ids)],
+        context_ids=ContextIds(runs, testset.ids),
         nuggets=[q.nuggets for q in questions] * len(runs),
         answerable=[q.answerable for q in questions] * len(runs),
         models=models or Models(),
@@ -50,17 +51,37 @@ def contexts_of(run: Run, questions: Sequence[str]) -> list[tuple[str, ...] | No
     return [texts.get(qid) if used.get(qid) is None else used[qid] for qid in questions]
 
 
-def _context_ids(run: Run, questions: Sequence[str]) -> list[tuple[str, ...]]:
-    """The ids of the contexts of each question, in their order; () where they are not known."""
-    retrieved = {qid: tuple(id_ for id_, _ in hits) for qid, hits in _retrieved(run).items()}
-    named = _named_texts(run) if any(a.used is not None for a in run.answers.values()) else {}
-    ids = []
-    for qid in questions:
-        answer = run.answers.get(qid)
-        texts = None if answer is None else _used(answer, named)
-        used = (answer.used if answer is not None else None) or ()
-        ids.append(retrieved.get(qid, ()) if texts is None else used if len(used) == len(texts) else ())
-    return ids
+class ContextIds(Sequence[tuple[str, ...]]):
+    """The ids of the contexts of each pair, in their order, () where they are not known; found when they are asked for.
+
+    Only measures of citations ask for them.
+    """
+
+    def __init__(self, runs: Sequence[Run], questions: Sequence[str]) -> None:
+        self._runs, self._questions = runs, questions
+
+    @overload
+    def __getitem__(self, pair: int) -> tuple[str, ...]: ...
+    @overload
+    def __getitem__(self, pair: slice) -> list[tuple[str, ...]]: ...
+    def __getitem__(self, pair: int | slice) -> tuple[str, ...] | list[tuple[str, ...]]:
+        return self._ids[pair]
+
+    def __len__(self) -> int:
+        return len(self._runs) * len(self._questions)
+
+    @cached_property
+    def _ids(self) -> list[tuple[str, ...]]:
+        return [ids for run in self._runs for ids in self._of_run(run)]
+
+    def _of_run(self, run: Run) -> Iterator[tuple[str, ...]]:
+        retrieved = {qid: tuple(id_ for id_, _ in hits) for qid, hits in _retrieved(run).items()}
+        named = _named_texts(run) if any(a.used is not None for a in run.answers.values()) else {}
+        for qid in self._questions:
+            answer = run.answers.get(qid)
+            texts = None if answer is None else _used(answer, named)
+            used = (answer.used if answer is not None else None) or ()
+            yield retrieved.get(qid, ()) if texts is None else used if len(used) == len(texts) else ()
 
 
 def unanswered(run: Run) -> dict[str, str]:
