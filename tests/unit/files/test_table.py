@@ -77,7 +77,7 @@ def test_quoted_cells_are_read_in_columns_and_lines_counted(put):
     lines = "".join(f'1,"a ""{n}"", b\nc",1\n' for n in range(3))
     runs, _ = read_results(put("q.csv", f"query,doc,score\n{lines}"))
     assert runs[0].doc_list == [f'a "{n}", b\nc' for n in range(3)]
-    assert refused(put("p.csv", f'query,doc,score,text\n1,"d\n1",1,x\n1,"",2,y\n')).startswith(" line 4 field")
+    assert refused(put("p.csv", 'query,doc,score,text\n1,"d\n1",1,x\n1,"",2,y\n')).startswith(" line 4 field")
     assert "quotation marks do not pair up" in refused(put("o.csv", 'query,doc,score,text\n1,"d"1,1,x\n'))
 
 
