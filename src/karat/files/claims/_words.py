@@ -18,7 +18,7 @@ PASSAGES_SIDE = "passages"
 """The side of a row that says, in place of a claim's number, how many passages an answer has."""
 FAILED = "failed"
 """The verdict of a row that says why a relation could not be judged."""
-MOST_PASSAGES = 10_000
+MOST_PASSAGES = 1_000
 """The highest number that a passage may have: no answer is given more, and a wrong number would take all memory."""
 
 VERDICT_WORDS = {
