@@ -218,7 +218,8 @@ class FlatClaims:
         written = held[texts.is_not_null().to_numpy()[held]]
         first = np.full(len(claims), -1)
         first[claim_of[written[::-1]]] = written[::-1]
-        self._refuse_first((first[claim_of] < 0) & stands, "a claim without text", "Write what it claims.", "text")
+        if (lost := held[first[inverse] < 0]).size:
+            self._refuse(int(lost[0]), "a claim without text", "Write what it claims.", "text")
         same = texts.gather(written) == texts.gather(first[claim_of[written]])
         if not same.all():
             at = int(written[int((~same).arg_max() or 0)])
@@ -234,15 +235,13 @@ class FlatClaims:
 
     def _vital(self, side: Ints, claim_of: Ints, first: Ints) -> Bools:
         column, meant = self._each("importance", importance_of)
-        nugget = SIDES.index("nugget")
         words = _coded(column, {text: int(vital) for text, vital in meant.items()}, -1)
         vital = np.full(len(first), -1)
         stated = (words >= 0) & (claim_of >= 0)
         vital[claim_of[stated]] = words[stated]
-        self._refuse_first(
-            (claim_of >= 0) & (side == nugget) & (vital[claim_of] < 0 if len(vital) else False),
-            "a nugget without importance", "Write vital or okay.", "importance",
-        )  # fmt: skip
+        lost = first[(vital < 0) & (side[first] == SIDES.index("nugget"))]
+        if lost.size:
+            self._refuse(int(lost.min()), "a nugget without importance", "Write vital or okay.", "importance")
         found: Bools = vital != 0
         return found
 
