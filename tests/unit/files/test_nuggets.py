@@ -5,14 +5,14 @@ from __future__ import annotations
 import json
 
 import pytest
-from tests.builders.flat_claims import rows_of
 
 from karat.core.answered import AnswerTable
 from karat.core.errors import InputError
 from karat.core.language import parse
 from karat.core.types import Nugget
 from karat.files import as_testset, convert, read_testset
-from karat.files._nuggets import assignment_frame, has_assignments
+from karat.files.claims import read_claims
+from karat.files.claims._assignments import assignment_frame, has_assignments
 from karat.io.input import Input
 
 VITAL, OKAY = {"text": "It is old.", "importance": "vital"}, {"text": "It is wide.", "importance": "okay"}
@@ -93,10 +93,9 @@ RECORDS = [
 
 
 def test_assignments_give_the_scores_of_the_track():
-    frame, rows, notes = assignment_frame(Input.of_records("a.jsonl", RECORDS), ["mine"])
-    assert (rows, notes) == ([1, 1, 1, 1, 2], [])
-    assert set(frame["system"]) == {"mine"}
-    table = rows_of(frame, ["mine"], ["q1", "q2"]).table()
+    table, info = read_claims(RECORDS, ["mine"], ["q1", "q2"])
+    assert (info.format, info.what) == ("nugget assignments", "5 claims, 5 verdicts for 2 answers")
+    assert table.vital.tolist() == [True, True, False, False, False]
     answered = AnswerTable(
         ("mine",), ("q1", "q2"), texts=["?"] * 2, answers=["said"] * 2, references=[()] * 2, contexts=[None] * 2,
         answerable=[True] * 2, claims=table,
@@ -134,4 +133,12 @@ def test_assignments_are_told_from_a_test_set():
     assert has_assignments(Input.of_records("a.jsonl", RECORDS))
     assert not has_assignments(Input.of_records("t.jsonl", [{"id": "1", "nuggets": [VITAL]}]))
     frame, _, _ = assignment_frame(Input.of_records("a.jsonl", [RECORDS[0], {**RECORDS[1], "nuggets": []}]), ["r"])
-    assert not rows_of(frame, ["r"], ["q1", "q2"]).table().pair.tolist().count(1)
+    assert frame.filter(frame["question"] == "q2")["text"].to_list() == [None]
+    table, _ = read_claims([RECORDS[0], {**RECORDS[1], "nuggets": []}], ["r"], ["q1", "q2"])
+    assert (table.pair.tolist(), table.known[1].sum()) == ([0] * 4, 1)
+
+
+def test_a_word_that_is_no_assignment_is_named():
+    records = [RECORDS[0], assigned("q2", enumerate([(1, "maybe")]), run_id="r")]
+    with pytest.raises(InputError, match='record 2 .*the verdict "maybe" is not known'):
+        read_claims(records, ["r"], ["q1", "q2"])

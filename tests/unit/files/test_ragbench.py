@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 import pytest
-from tests.builders.flat_claims import rows_of
 
 from karat.core.answered import AnswerTable
 from karat.core.errors import InputError
 from karat.core.language import parse
-from karat.files._ragbench import is_ragbench, ragbench_frame
+from karat.files.claims import read_claims
+from karat.files.claims._ragbench import is_ragbench, ragbench_frame
 from karat.io.input import Input
 
 RECORD = {
@@ -35,8 +35,8 @@ def frame_of(*records):
 
 
 def value(measure, record):
-    frame, _, _ = frame_of(record)
-    table = rows_of(frame, ["mine"], ["7"]).table()
+    table, info = read_claims([record], ["mine"], ["7"])
+    assert info.format == "RAGBench records"
     answered = AnswerTable(
         ("mine",), ("7",), texts=["?"], answers=["said"], references=[()], contexts=[None], answerable=[True],
         claims=table,

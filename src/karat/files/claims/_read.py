@@ -8,7 +8,9 @@ from typing import TYPE_CHECKING, Any
 from karat.core.collection import without_collection
 from karat.core.text.words import plural
 from karat.files._columns import table_frame
+from karat.files.claims._assignments import assignment_frame, has_assignments
 from karat.files.claims._flat import FlatClaims
+from karat.files.claims._ragbench import is_ragbench, ragbench_frame
 from karat.files.claims._ragchecker import is_ragchecker, ragchecker_frame
 from karat.io.cells import Record
 from karat.io.fields import CLAIMS, Columns
@@ -22,9 +24,12 @@ if TYPE_CHECKING:
 
 _FORM = (
     "A claims table has the columns question, side (answer, reference), claim (its number), text, premise (reference, "
-    'answer, or passages: "1", "1,3") and verdict, and one for the system where there are several; RAGChecker\'s JSON '
-    "is read too."
+    'answer, or passages: "1", "1,3") and verdict, and one for the system where there are several; RAGChecker\'s JSON, '
+    "nuggetizer's assignments and RAGBench's records are read too."
 )
+RAGCHECKER, ASSIGNMENTS, RAGBENCH = "RAGChecker claims", "nugget assignments", "RAGBench records"
+_FOREIGN = {RAGCHECKER: is_ragchecker, ASSIGNMENTS: has_assignments, RAGBENCH: is_ragbench}
+_FRAMES = {ASSIGNMENTS: assignment_frame, RAGBENCH: ragbench_frame}
 _JOINED = {"text": " ", "cites": ",", "premise": ","}  # lists in a cell, by field
 
 
@@ -40,6 +45,8 @@ def read_claims(
 ) -> tuple[ClaimTable, InputInfo]:
     """A claims table from a path, a list of dicts, a frame, or the object of a RAGChecker file.
 
+    Nuggets with assignments and RAGBench's records are told by their fields.
+
     `columns` renames the user's columns to karat's fields (`--map`). `system` is the one whose claims these are, where
     the rows do not say; without it there must be one. `passages` is how many passages each pair has, -1 where that is
     not known: verdicts by others are refused.
@@ -51,11 +58,13 @@ def read_claims(
         raise input.error("is a folder where a file of claims is meant", remedy="Name a file in it.")
     if not input.has_records:
         raise input.error("is no table of claims", remedy=_FORM)
-    form = "RAGChecker claims" if is_ragchecker(input) else "claims table"
+    form = next((name for name, fits in _FOREIGN.items() if fits(input)), "claims table")
     rows: Sequence[int]
-    if is_ragchecker(input):
+    notes: list[str] = []
+    if form == RAGCHECKER:
         frame, rows = ragchecker_frame(input)
-        notes: list[str] = []
+    elif form in _FRAMES:
+        frame, rows, notes = _FRAMES[form](input, systems if system is None else [system])
     else:
         frame, rows = _frame(input)
         named = Columns(CLAIMS, frame.columns)

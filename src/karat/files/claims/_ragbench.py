@@ -12,7 +12,8 @@ from collections.abc import Collection, Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
 from karat.core.text.words import plural
-from karat.files._nuggets import with_own_system
+from karat.files.claims._assignments import Row, flat_frame
+from karat.files.claims._words import PASSAGES_SIDE
 from karat.io import cells
 from karat.io.cells import CellError, Record, quoted
 from karat.io.fields import ID, RESULTS, Columns
@@ -28,7 +29,6 @@ _FIELDS: dict[str, tuple[str, ...]] = {
 }
 _MARKED = {"question": "all_relevant_sentence_keys", "answer": "all_utilized_sentence_keys"}
 _NAMES = ("system", "question", "side", "claim", "text", "premise", "verdict")
-Row = dict[str, str | int | None]
 
 
 def is_ragbench(input: Input) -> bool:
@@ -41,8 +41,6 @@ def ragbench_frame(input: Input, systems: Sequence[str]) -> tuple[pl.DataFrame, 
 
     `generation_model_name` names the system; where there is one of each, they are the same.
     """
-    import polars as pl
-
     columns = Columns(_FIELDS, input.fields)
     if not columns.has("question"):
         raise input.error('no field holds the id of the question ("id")', remedy="Give every record one.")
@@ -61,10 +59,9 @@ def ragbench_frame(input: Input, systems: Sequence[str]) -> tuple[pl.DataFrame, 
         input.refuse_repeat(seen, (system, question), number, f"question {quoted(question)}", "Keep one of them.")
         rows += [{"system": system, "question": question, **row} for row in made]
         numbers += [number] * len(made)
-    types = {name: pl.Int64 if name == "claim" else pl.String for name in _NAMES}
     counted = "adherence_score says otherwise than their sentences, which count"
     notes = [f"{plural(differ, 'record')}: {counted}"] if differ else []
-    return pl.DataFrame(with_own_system(rows, systems), schema=types, orient="row"), numbers, notes
+    return flat_frame(rows, _NAMES, systems), numbers, notes
 
 
 def _rows(record: Record) -> list[Row]:
@@ -74,7 +71,7 @@ def _rows(record: Record) -> list[Row]:
     if len(passages) < sum(map(len, documents)):
         raise CellError("a key of documents_sentences stands twice", "Give every sentence a key of its own.")
     rows = _claims("context", passages)
-    rows.append({"side": "passages", "claim": len(documents), "text": None, "premise": None, "verdict": None})
+    rows.append({"side": PASSAGES_SIDE, "claim": len(documents), "text": None, "premise": None, "verdict": None})
     for premise, field in _MARKED.items():
         keys = _list(record, field)
         if keys is not None:
