@@ -140,5 +140,5 @@ def test_assignments_are_told_from_a_test_set():
 
 def test_a_word_that_is_no_assignment_is_named():
     records = [RECORDS[0], assigned("q2", enumerate([(1, "maybe")]), run_id="r")]
-    with pytest.raises(InputError, match='record 2 .*the verdict "maybe" is not known'):
+    with pytest.raises(InputError, match=r'record 2 .*the verdict "maybe" is not known'):
         read_claims(records, ["r"], ["q1", "q2"])

@@ -12,11 +12,11 @@ from collections.abc import Collection, Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
 from karat.core.text.words import plural
-from karat.files.claims._assignments import Row, flat_frame
+from karat.files.claims._records import Row, records_frame
 from karat.files.claims._words import PASSAGES_SIDE
 from karat.io import cells
 from karat.io.cells import CellError, Record, quoted
-from karat.io.fields import ID, RESULTS, Columns
+from karat.io.fields import ID, RESULTS
 
 if TYPE_CHECKING:
     import polars as pl
@@ -28,7 +28,7 @@ _FIELDS: dict[str, tuple[str, ...]] = {
     "system": (*RESULTS["system"], "generation_model_name"),
 }
 _MARKED = {"question": "all_relevant_sentence_keys", "answer": "all_utilized_sentence_keys"}
-_NAMES = ("system", "question", "side", "claim", "text", "premise", "verdict")
+_NAMES = ("side", "claim", "text", "premise", "verdict")
 
 
 def is_ragbench(input: Input) -> bool:
@@ -41,27 +41,16 @@ def ragbench_frame(input: Input, systems: Sequence[str]) -> tuple[pl.DataFrame, 
 
     `generation_model_name` names the system; where there is one of each, they are the same.
     """
-    columns = Columns(_FIELDS, input.fields)
-    if not columns.has("question"):
-        raise input.error('no field holds the id of the question ("id")', remedy="Give every record one.")
-    rows: list[Row] = []
-    numbers: list[int] = []
-    seen: dict[Any, int] = {}
-    differ = 0
-    for number, record in input.records():
-        with input.reading(number, columns):
-            question = cells.id_text(columns.value(record, "question"))
-            name = columns.value(record, "system")
-            system = None if name is None else cells.id_text(name)
-            columns.at = None
-            made = _rows(record)
-            differ += _contradicts(record.get("adherence_score"), made)
-        input.refuse_repeat(seen, (system, question), number, f"question {quoted(question)}", "Keep one of them.")
-        rows += [{"system": system, "question": question, **row} for row in made]
-        numbers += [number] * len(made)
+    differs: list[bool] = []
+
+    def rows_of(record: Record) -> list[Row]:
+        rows = _rows(record)
+        differs.append(_contradicts(record.get("adherence_score"), rows))
+        return rows
+
+    frame, numbers = records_frame(input, _FIELDS, _NAMES, rows_of, systems)
     counted = "adherence_score says otherwise than their sentences, which count"
-    notes = [f"{plural(differ, 'record')}: {counted}"] if differ else []
-    return flat_frame(rows, _NAMES, systems), numbers, notes
+    return frame, numbers, [f"{plural(sum(differs), 'record')}: {counted}"] if any(differs) else []
 
 
 def _rows(record: Record) -> list[Row]:
@@ -71,7 +60,7 @@ def _rows(record: Record) -> list[Row]:
     if len(passages) < sum(map(len, documents)):
         raise CellError("a key of documents_sentences stands twice", "Give every sentence a key of its own.")
     rows = _claims("context", passages)
-    rows.append({"side": PASSAGES_SIDE, "claim": len(documents), "text": None, "premise": None, "verdict": None})
+    rows.append((PASSAGES_SIDE, len(documents), None, None, None))
     for premise, field in _MARKED.items():
         keys = _list(record, field)
         if keys is not None:
@@ -102,7 +91,7 @@ def _supported(record: Record, answer: Mapping[str, str]) -> Collection[str] | N
 
 def _contradicts(adherence: Any, rows: Sequence[Row]) -> bool:
     """Whether what is said of the whole answer is not what is said of its sentences."""
-    verdicts = [row["verdict"] for row in rows if row["side"] == "sentence" and row["verdict"] is not None]
+    verdicts = [verdict for side, _, _, _, verdict in rows if side == "sentence" and verdict is not None]
     if cells.is_missing(adherence) or not verdicts:
         return False
     return cells.truth_value(adherence) != all(verdict == "entailed" for verdict in verdicts)
@@ -139,22 +128,12 @@ def _known(keys: Sequence[Any], sentences: Mapping[str, str], field: str) -> set
 
 
 def _claims(side: str, sentences: Mapping[str, str]) -> list[Row]:
-    texts = list(sentences.values())
-    rows: list[Row] = [
-        {"side": side, "claim": number, "text": text, "premise": None, "verdict": None}
-        for number, text in enumerate(texts, 1)
-    ]
-    return rows or [{"side": side, "claim": None, "text": None, "premise": None, "verdict": None}]
+    rows: list[Row] = [(side, number, text, None, None) for number, text in enumerate(sentences.values(), 1)]
+    return rows or [(side, None, None, None, None)]
 
 
 def _verdicts(side: str, sentences: Mapping[str, str], premise: str, entailed: Collection[str]) -> list[Row]:
     return [
-        {
-            "side": side,
-            "claim": number,
-            "text": None,
-            "premise": premise,
-            "verdict": "entailed" if key in entailed else "neither",
-        }
+        (side, number, None, premise, "entailed" if key in entailed else "neither")
         for number, key in enumerate(sentences, 1)
     ]

@@ -11,10 +11,10 @@ from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
 from karat.core.text.words import plural
+from karat.files.claims._records import records_frame
 from karat.files.claims._words import MOST_PASSAGES, PASSAGES_SIDE
-from karat.io import cells
 from karat.io.cells import CellError, Record, quoted
-from karat.io.fields import ID, RESULTS, Columns
+from karat.io.fields import ID, RESULTS
 from karat.io.input import Input
 
 if TYPE_CHECKING:
@@ -28,9 +28,7 @@ _VERDICTS = {
     "retrieved2answer": ("reference", "passage"),
 }
 _TABLE = {"question": (*ID, "question", "query"), "system": RESULTS["system"]}
-_FIELDS = ("system", "question", "side", "claim", "text", "premise", "verdict")
-
-Row = tuple[str | None, str, str, int | None, str | None, str | None, str | None]
+_FIELDS = ("side", "claim", "text", "premise", "verdict")
 
 
 def is_ragchecker(input: Input) -> bool:
@@ -40,26 +38,7 @@ def is_ragchecker(input: Input) -> bool:
 
 def ragchecker_frame(input: Input) -> tuple[pl.DataFrame, Sequence[int]]:
     """The records as a flat claims table, and the record of each row."""
-    import polars as pl
-
-    columns = Columns(_TABLE, input.fields)
-    if not columns.has("question"):
-        raise input.error('no field holds the id of the question ("query_id")', remedy="Write the file again.")
-    rows: list[Row] = []
-    numbers: list[int] = []
-    seen: dict[Any, int] = {}
-    for number, record in input.records():
-        with input.reading(number, columns):
-            question = cells.id_text(columns.value(record, "question"))
-            name = columns.value(record, "system")
-            system = None if name is None else cells.id_text(name)
-            input.refuse_repeat(seen, (system, question), number, f"question {quoted(question)}", "Keep one of them.")
-            columns.at = None
-            made = _rows(record)
-        rows += [(system, question, *row) for row in made]
-        numbers += [number] * len(made)
-    types = {name: pl.Int64 if name == "claim" else pl.String for name in _FIELDS}
-    return pl.DataFrame(rows, schema=types, orient="row"), numbers
+    return records_frame(input, _TABLE, _FIELDS, _rows)
 
 
 def _rows(record: Record) -> list[tuple[str, int | None, str | None, str | None, str | None]]:
