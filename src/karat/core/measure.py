@@ -6,6 +6,7 @@ A file that holds a measure imports all that it needs to declare one from here.
 from __future__ import annotations
 
 import inspect
+import keyword
 import typing
 from collections.abc import Callable, Mapping
 from dataclasses import KW_ONLY, dataclass, field, replace
@@ -47,6 +48,11 @@ class Param:
     default: Any
     choices: tuple[Any, ...] = ()
     type: type = float
+
+    @property
+    def keyword(self) -> str:
+        """What the function calls it: `in_` for `in`, which Python keeps for itself."""
+        return f"{self.name}_" if keyword.iskeyword(self.name) else self.name
 
     def read(self, text: str, measure: str) -> Any:
         """The value a user wrote, checked."""
@@ -143,9 +149,14 @@ class Measure:
 
     @cached_property
     def params(self) -> dict[str, Any]:
-        """Every keyword of the function with the value it will get."""
+        """Every parameter with the value that the function will get."""
         chosen = dict(self.given)
         return {p.name: chosen.get(p.name, p.default) for p in self.spec.params}
+
+    @property
+    def keywords(self) -> dict[str, Any]:
+        """The same as the function calls them."""
+        return {p.keyword: self.params[p.name] for p in self.spec.params}
 
     @cached_property
     def rel(self) -> int | None:
@@ -169,7 +180,7 @@ class Measure:
     def relations(self) -> tuple[Relation, ...]:
         """The relations of the claims table that it needs as it is used here."""
         relations = self.spec.relations
-        return relations(**self.params) if callable(relations) else relations
+        return relations(**self.keywords) if callable(relations) else relations
 
     @property
     def is_mean(self) -> bool:
@@ -206,7 +217,7 @@ class Measure:
     def bounds(self) -> Bounds:
         """The least and greatest value this measure can take."""
         bounds = self.spec.bounds
-        return bounds(**self.params) if callable(bounds) else bounds
+        return bounds(**self.keywords) if callable(bounds) else bounds
 
     def _spell(self) -> str:
         given = dict(self.given)
@@ -230,13 +241,13 @@ class Measure:
         if isinstance(data, AnswerTable):
             if self.tokens is not None:
                 raise UsageError(f"{self.name}: {self.spec.name} is cut by rank. Write {self.spec.name}@5.")
-            return self.spec.function(data, *(() if self.spec.cut == "none" else (self.k,)), **self.params)
+            return self.spec.function(data, *(() if self.spec.cut == "none" else (self.k,)), **self.keywords)
         given = dict(self.given)
         view = data.at(rel=given.get("rel"), condensed=given.get("condensed", False))
         if self.spec.cut == "none":
-            return self.spec.function(view, **self.params)
+            return self.spec.function(view, **self.keywords)
         k = self.k if self.tokens is None else view.within_tokens(self.tokens)
-        return self.spec.function(view, k, **self.params)
+        return self.spec.function(view, k, **self.keywords)
 
 
 def spell(value: Any) -> str:
@@ -300,16 +311,17 @@ def _hints(function: Callable[..., Any], keywords: list[inspect.Parameter]) -> d
 
 
 def _param(parameter: inspect.Parameter, hint: Any, measure: str) -> Param:
-    default = parameter.default
+    default, name = parameter.default, parameter.name
+    name = name[:-1] if keyword.iskeyword(name.removesuffix("_")) else name
     if default is inspect.Parameter.empty:
         raise UsageError(f"the measure {measure} needs a default for its parameter {parameter.name!r}.")
     if typing.get_origin(hint) is Literal:
-        return Param(parameter.name, default, choices=tuple(typing.get_args(hint)), type=str)
+        return Param(name, default, choices=tuple(typing.get_args(hint)), type=str)
     options = [hint, *typing.get_args(hint)]
     for kind in (bool, int, float, str):
         if kind in options or (hint is None and type(default) is kind):
-            return Param(parameter.name, default, type=kind)
-    return Param(parameter.name, default, type=str)
+            return Param(name, default, type=kind)
+    return Param(name, default, type=str)
 
 
 def _by_row(function: Callable[..., Any], names: list[str]) -> Callable[..., MeasureResult]:

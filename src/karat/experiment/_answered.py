@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
 from functools import cached_property
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, overload
 
 import numpy as np
 
@@ -46,6 +46,8 @@ def answered_of(
         answers=[answer.text if answer is not None else None for answer in answers],
         references=[() if q.id in run.unasked else q.answers for run in runs for q in questions],
         contexts=[texts for of_run in contexts for texts in of_run],
+        context_ids=ContextIds(runs, testset.ids),
+        nuggets=[q.nuggets for q in questions] * len(runs),
         answerable=[q.answerable for q in questions] * len(runs),
         confidence=[answer.confidence if answer is not None else None for answer in answers],
         context_gold=[held for run in runs for held in (context_gold or {}).get(run.name, [None] * len(questions))],
@@ -141,6 +143,39 @@ def _places(named: Sequence[str], hits: Sequence[int], column: Sequence[str | No
     return [place_of[name] for name in named] if all(name in place_of for name in named) else None
 
 
+class ContextIds(Sequence[tuple[str, ...]]):
+    """The ids of the contexts of each pair, in their order, () where they are not known; found when they are asked for.
+
+    Only measures of citations ask for them.
+    """
+
+    def __init__(self, runs: Sequence[Run], questions: Sequence[str]) -> None:
+        self._runs, self._questions = runs, questions
+
+    @overload
+    def __getitem__(self, pair: int) -> tuple[str, ...]: ...
+    @overload
+    def __getitem__(self, pair: slice) -> list[tuple[str, ...]]: ...
+    def __getitem__(self, pair: int | slice) -> tuple[str, ...] | list[tuple[str, ...]]:
+        return self._ids[pair]
+
+    def __len__(self) -> int:
+        return len(self._runs) * len(self._questions)
+
+    @cached_property
+    def _ids(self) -> list[tuple[str, ...]]:
+        return [ids for run in self._runs for ids in self._of_run(run)]
+
+    def _of_run(self, run: Run) -> Iterator[tuple[str, ...]]:
+        retrieved = {qid: tuple(id_ for id_, _ in hits) for qid, hits in _retrieved(run).items()}
+        named = _named_texts(run) if any(a.used is not None for a in run.answers.values()) else {}
+        for qid in self._questions:
+            answer = run.answers.get(qid)
+            texts = None if answer is None else _used(answer, named)
+            used = (answer.used if answer is not None else None) or ()
+            yield retrieved.get(qid, ()) if texts is None else used if len(used) == len(texts) else ()
+
+
 def unanswered(run: Run) -> dict[str, str]:
     """Questions whose answer alone failed, with the reason."""
     return {qid: answer.error for qid, answer in run.answers.items() if answer.error is not None}
@@ -207,12 +242,17 @@ def _named_texts(run: Run) -> dict[tuple[str, str], str]:
 
 def retrieved_texts(run: Run) -> dict[str, tuple[str, ...]]:
     """Texts of the hits of each question, best first: the contexts when the answerer does not say what it used."""
+    return {qid: tuple(text for _, text in hits) for qid, hits in _retrieved(run).items()}
+
+
+def _retrieved(run: Run) -> dict[str, list[tuple[str, str]]]:
+    """Id and text of each hit of a question that has a text, best first; only questions that have such hits."""
     texts = run.fields.get("text")
     if texts is None:
         return {}
-    order = ranking(run).tolist()
+    order, ids = ranking(run).tolist(), run.doc_list
     by_question = {
-        qid: tuple(texts[i] for i in order[run.offsets[q] : run.offsets[q + 1]] if texts[i] is not None)
+        qid: [(ids[i], texts[i]) for i in order[run.offsets[q] : run.offsets[q + 1]] if texts[i] is not None]
         for q, qid in enumerate(run.question_ids)
     }
     return {qid: known for qid, known in by_question.items() if known}

@@ -55,6 +55,7 @@ def measures_of(
             answers=answered,
             references=answered and any(q.answers for q in testset.questions),
             contexts=any("text" in run.fields or any(a.contexts for a in run.answers.values()) for run in runs),
+            nuggets=answered and any(q.nuggets for q in testset.questions),
             k=choices.k,
             tried=tried_cuts(runs),
             able=models.able,
@@ -65,7 +66,7 @@ def measures_of(
                 'results could be compared with. Add "gold" or "answers" to it, or name measures with -m.'
             )
     meant = partial(dialect.meant, norm=testset.norm, rel=choices.matching.rel)
-    return parse_all(texts, k=choices.k, meant=meant, load_code=True)
+    return parse_all(texts, k=choices.k, meant=meant, names=dialect.names, load_code=True)
 
 
 def tried_cuts(runs: Sequence[Run]) -> tuple[int, ...]:
