@@ -1,0 +1,58 @@
+"""The lexical rule as a judge of claims: a text entails a claim if it holds half of its words, and every figure.
+
+It never says that a text contradicts a claim: words cannot tell that.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from functools import lru_cache
+
+from karat.core.claims import ENTAILED, NEITHER
+from karat.core.text import guess_language, open_blocks, tokenise
+from karat.core.text.support import SUPPORTED, Claim, SupportText
+from karat.measures.entailment.judging import BatchVerdicts, ClaimBatch, ClaimTask, SplitText, sentence_claims
+from karat.models.terms import terms
+
+LEXICAL = "lexical"
+
+
+class LexicalJudge:
+    """Claims are sentences; a claim is entailed by a text that supports it (`karat.core.text.support`)."""
+
+    name = LEXICAL
+    prompt = f"{LEXICAL}/1 share={SUPPORTED}"
+    most = 1_000
+    tasks: frozenset[ClaimTask] = frozenset(("entail", "support", "used"))
+
+    def split(self, texts: Sequence[tuple[str, str]]) -> list[SplitText]:
+        """The sentences of each text."""
+        return [SplitText(sentence_claims(text)) for _, text in texts]
+
+    def judge(self, batches: Sequence[ClaimBatch]) -> list[BatchVerdicts]:
+        """Whether the premise of each batch supports its claims."""
+        return [BatchVerdicts(tuple(_verdict(claim, batch) for claim in batch.claims)) for batch in batches]
+
+    def notes(self) -> list[str]:
+        """What words cannot tell."""
+        return [
+            "Claims were judged by words and figures alone, which cannot see negation, paraphrase or contradiction."
+        ]
+
+
+def _verdict(claim: str, batch: ClaimBatch) -> tuple[int, str]:
+    language = guess_language(claim)
+    held = SupportText.together(_held(text, language) for text in batch.premise.texts)
+    said = Claim.of(claim, language, terms)
+    if not len(said):  # "Yes it is": nothing but stop words
+        said = Claim(claim, {token: token for token in tokenise(claim)})
+    support = said.against(held)
+    reason = f"holds {support.share:.0%} of its content words and figures"
+    if support.figures:
+        reason = f"lacks {', '.join(support.figures)}"
+    return (ENTAILED if support.enough() else NEITHER), reason
+
+
+@lru_cache(maxsize=4_096)
+def _held(text: str, language: str | None) -> SupportText:
+    return SupportText.of(open_blocks(text), language, terms)
