@@ -12,6 +12,9 @@ if TYPE_CHECKING:
     import numpy as np
     from numpy.typing import NDArray
 
+    from karat.core.answered import AnswerTable
+    from karat.core.claims import ClaimTable, Relation
+
 
 @dataclass(frozen=True)
 class Prompt:
@@ -89,12 +92,14 @@ Need = Literal["chat", "embedder", "cross_encoder"]
 class Models:
     """What there is to be asked. Each is made when it is first called for; None: there is none.
 
-    `embedder_label` names the embedder in reports. `repeat` is how often a judge is asked the same.
+    `embedder_label` names the embedder in reports. `repeat` is how often a judge is asked the same. `claims` makes the
+    claims table of answers for the relations that measures need.
     """
 
     chat: ChatModel | None = None
     embedder: Callable[[], EmbeddingModel] | None = None
     cross_encoder: Callable[[], PairScorer] | None = None
+    claims: Callable[[AnswerTable, Sequence[Relation]], ClaimTable] | None = None
     embedder_label: str = ""
     repeat: int = 1
     progress: Callable[[str, int, int], None] | None = None  # what is being done, how much of it, of how much

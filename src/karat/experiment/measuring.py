@@ -13,6 +13,7 @@ from karat.core.errors import UsageError
 from karat.core.scores import Scores
 from karat.core.text.words import plural
 from karat.experiment._answered import answered_of, unscored_pairs
+from karat.experiment.claims import ClaimMaker, with_claims
 from karat.results.evaluation import Note
 
 if TYPE_CHECKING:
@@ -85,6 +86,8 @@ def measure_runs(
     groups: dict[int, tuple[list[Run], Resolution | None]] = {}
     for run, resolution in zip(runs, resolutions, strict=True):
         groups.setdefault(id(resolution), ([], resolution))[0].append(run)
+    if isinstance(models.claims, ClaimMaker):
+        models.claims.prepare([run.name for run in runs], testset.ids)
     parts = [_measured(testset, some, measures, choices, models, found) for some, found in groups.values()]
     if len(parts) == 1:
         return parts[0]
@@ -124,7 +127,7 @@ def _measured(
     contexts_do = any(not m.spec.needs_answer for m in of_answers)
     scores = compute(
         measures, [run.name for run in runs], testset.ids, judged=judged,
-        answered=answered_of(testset, runs, models, unasked=contexts_do) if of_answers else None,
+        answered=with_claims(answered_of(testset, runs, models, unasked=contexts_do), measures) if of_answers else None,
         missing_is_zero=dialect.counts_missing(choices.missing),
         no_gold_is_zero=dialect.no_gold_is_zero,
         unscored=unscored,

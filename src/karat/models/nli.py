@@ -9,6 +9,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 
@@ -35,8 +36,11 @@ class NliModel:
     def __init__(self, folder: str | Path, *, batch: int = 32, device: str = "cpu") -> None:
         self.folder, self._batch = Path(folder).expanduser(), batch
         check_folder(self.folder)
-        self.labels = _labels(self.folder)
-        self._model = loaded_encoder(self.folder, device)
+        self.labels, self._device = _labels(self.folder), device
+
+    @cached_property
+    def _model(self) -> Any:
+        return loaded_encoder(self.folder, self._device)
 
     @cached_property
     def digest(self) -> str:

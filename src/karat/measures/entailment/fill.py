@@ -276,7 +276,12 @@ class _Filling:
             origins=[self.origins[place] for place in places_of(table)],
             sides={place: claims.origin for place, claims in self.sides.items()},
             judged=self.judged, known=self.known, given=self.used, changed=self.changed,
+            several=self._several(),
         )  # fmt: skip
+
+    def _several(self) -> int:
+        used = any("reference" in relation for relation in self.relations)
+        return sum(len(texts.references) > 1 for texts in self.texts.values()) if used else 0
 
 
 def places_of(table: ClaimTable) -> Iterator[VerdictPlace]:

@@ -165,6 +165,7 @@ class FilledClaims:
     known: int  # of them those known from before
     given: int  # of them those that a file brought
     changed: int  # of these, those that say something else than what was known
+    several: int  # pairs of whose several references the first was used
 
 
 def key_of(task: ClaimTask, claim: str, premise: ClaimPremise, judge: str, prompt: str) -> str:

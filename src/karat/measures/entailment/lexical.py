@@ -11,10 +11,9 @@ from functools import lru_cache
 from karat.core.claims import ENTAILED, NEITHER
 from karat.core.text import guess_language, open_blocks, tokenise
 from karat.core.text.support import SUPPORTED, Claim, SupportText
+from karat.measures.entailment import LEXICAL
 from karat.measures.entailment.judging import BatchVerdicts, ClaimBatch, ClaimTask, SplitText, sentence_claims
 from karat.models.terms import terms
-
-LEXICAL = "lexical"
 
 
 class LexicalJudge:
@@ -35,9 +34,7 @@ class LexicalJudge:
 
     def notes(self) -> list[str]:
         """What words cannot tell."""
-        return [
-            "Claims were judged by words and figures alone, which cannot see negation, paraphrase or contradiction."
-        ]
+        return ["words and figures alone judged them, which see no negation, paraphrase or contradiction."]
 
 
 def _verdict(claim: str, batch: ClaimBatch) -> tuple[int, str]:

@@ -8,12 +8,12 @@ from typing import TYPE_CHECKING
 
 from karat.core.claims import CONTRADICTED, ENTAILED, NEITHER
 from karat.core.text.words import plural
+from karat.measures.entailment import NLI
 from karat.measures.entailment.judging import BatchVerdicts, ClaimBatch, ClaimTask, SplitText, sentence_claims
 
 if TYPE_CHECKING:
     from karat.models.nli import NliModel
 
-NLI = "nli"
 _CODES = {"entailment": ENTAILED, "neutral": NEITHER, "contradiction": CONTRADICTED}
 
 

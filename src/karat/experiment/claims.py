@@ -1,0 +1,205 @@
+"""Claims of answers: who judges them, what a run has stored of them, and what a file gives; from there to a table."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, Union
+
+from karat.core.errors import UsageError, did_you_mean
+from karat.core.text.words import plural
+from karat.experiment.settings import settings_of
+from karat.measures.entailment import LEXICAL, MODEL, NLI
+
+if TYPE_CHECKING:
+    from karat.core.answered import AnswerTable
+    from karat.core.claims import ClaimTable, Relation
+    from karat.core.measure import Measure
+    from karat.core.models import Models
+    from karat.experiment._claims_store import FlatRow
+    from karat.measures.entailment.judging import ClaimJudge, FilledClaims
+    from karat.results.evaluation import Note
+
+CLAIMS = "claims.parquet"
+BEGINS = "Claims: "
+"""How notes on a claims table begin."""
+
+
+@dataclass(frozen=True)
+class ClaimSource:
+    """Who judges claims (model, lexical, nli:FOLDER; None: nobody) and what file gives verdicts, which go before.
+
+    `folder` is where the table is kept, so that nothing is judged twice.
+    """
+
+    judge: str | None = None
+    file: Any = None
+    folder: str | os.PathLike[str] | None = None
+
+    @classmethod
+    def of(cls, value: ClaimsValue) -> ClaimSource:
+        """From what a command line, a karat.yaml or a notebook says: a judge, a file, both in a list, or a dict."""
+        if value is None or isinstance(value, ClaimSource | Mapping):
+            return settings_of(cls, value)
+        parts: Sequence[Any] = (value,)
+        if isinstance(value, list | tuple) and all(isinstance(one, str | os.PathLike) for one in value):
+            parts = value
+        judges = [one for one in parts if _is_judge(one)]
+        files = [one for one in parts if not _is_judge(one)]
+        for named, what in ((judges, "judges"), (files, "files")):
+            if len(named) > 1:
+                raise UsageError(f"--claims names {len(named)} {what}. Name one judge and one file at most.")
+        return cls(next(iter(judges), None), next(iter(files), None))
+
+    def __post_init__(self) -> None:
+        known = (MODEL, LEXICAL, f"{NLI}:FOLDER")
+        if self.judge is not None and not _is_judge(self.judge):
+            raise UsageError(f"no judge of claims is called {self.judge!r}. There are {', '.join(known)}.")
+        if isinstance(self.file, str) and not os.path.exists(self.file):
+            raise UsageError(
+                f"--claims {self.file}: there is no such file, and no judge of that name."
+                f"{did_you_mean(self.file, known)} Judges are {', '.join(known)}."
+            )
+
+    def __bool__(self) -> bool:
+        return self.judge is not None or self.file is not None
+
+
+ClaimsValue = Union[
+    str, "os.PathLike[str]", Sequence[Any], Mapping[str, Any], ClaimSource, None
+]  # what `claims=` takes
+
+
+def path_in_claims(text: str) -> str | None:
+    """The folder or file that a value of `claims` names; None for a judge without one."""
+    kind, _, folder = text.partition(":")
+    return folder if kind == NLI and folder else None if text in (MODEL, LEXICAL) else text
+
+
+def rooted_claims(texts: Sequence[str], path: Callable[[str], str | os.PathLike[str]]) -> list[str]:
+    """Values of `claims` with the paths in them where they lead from somewhere else."""
+    named = [(text, path_in_claims(text)) for text in texts]
+    return [text if at is None else text.removesuffix(at) + os.fspath(path(at)) for text, at in named]
+
+
+def _is_judge(value: Any) -> bool:
+    return isinstance(value, str) and (value in (MODEL, LEXICAL) or value.startswith(f"{NLI}:"))
+
+
+class ClaimMaker:
+    """Makes the claims tables of answers: what a file gives, what is stored, and what the judge says of the rest.
+
+    Every table that is made is written into the folder at once.
+    """
+
+    keeps = True
+
+    def __init__(self, source: ClaimSource, models: Models) -> None:
+        self.source, self._models = source, models
+        self.fillings: list[FilledClaims] = []
+        self._stored: list[FlatRow] | None = None
+        self._judge: ClaimJudge | None = None
+        self._given: ClaimTable | None = None
+        self._read_as = ""
+        if source.judge == MODEL and models.chat is None:
+            raise UsageError("--claims model asks a chat model, and none is named. Add --model (chat=).")
+
+    @property
+    def is_able(self) -> bool:
+        """Whether there is anything that a table could be made of."""
+        return bool(self.source) or (self._path is not None and self._path.is_file())
+
+    @property
+    def _path(self) -> Path | None:
+        return None if self.source.folder is None else Path(self.source.folder) / CLAIMS
+
+    def prepare(self, systems: Sequence[str], questions: Sequence[str]) -> None:
+        """Read the file that gives verdicts, for all systems and questions that there are."""
+        if self.source.file is not None and self._given is None:
+            from karat.files._claims import read_claims
+
+            self._given, read = read_claims(self.source.file, systems, questions)
+            self._read_as = f"{read.place}: {read.read_as}"
+
+    def __call__(self, answered: AnswerTable, relations: Sequence[Relation]) -> ClaimTable:
+        """The claims table of answers, with the verdicts that relations need."""
+        from karat.experiment._claims_store import joined, read_rows, rows_of, stored_of, write_rows
+        from karat.measures.entailment.fill import fill
+
+        self.prepare(answered.systems, answered.questions)
+        if self._judge is None:
+            self._judge = self.make_judge()
+        if self._stored is None:
+            self._stored = [] if self._path is None else read_rows(self._path)
+        filled = fill(answered, relations, self._judge, stored_of(self._stored), self._given)
+        self.fillings.append(filled)
+        self._stored = joined(self._stored, list(rows_of(filled)))
+        if self._path is not None and self.keeps:
+            write_rows(self._path, self._stored)
+        return filled.table
+
+    @property
+    def judged_by(self) -> str:
+        """The judge and its prompt; nothing where nobody was asked."""
+        return "" if self._judge is None else f"{self._judge.name} {self._judge.prompt}"
+
+    def make_judge(self) -> ClaimJudge | None:
+        """Who judges."""
+        kind, _, folder = (self.source.judge or "").partition(":")
+        if kind == MODEL:
+            from karat.measures.entailment.chat import ChatJudge
+
+            return ChatJudge(self._models)
+        if kind == NLI:
+            from karat.measures.entailment.nli import NliJudge
+            from karat.models.nli import NliModel
+
+            return NliJudge(NliModel(folder), self._models.progress)
+        if kind == LEXICAL:
+            from karat.measures.entailment.lexical import LexicalJudge
+
+            return LexicalJudge()
+        return None
+
+    def notes(self) -> list[Note]:
+        """Who judged how much, what a file changed, and what else a reader should know."""
+        from karat.results.evaluation import Note
+
+        if not self.fillings:
+            return []
+        tables = [filled.table for filled in self.fillings]
+        judged, known, given, changed = (
+            sum(getattr(filled, name) for filled in self.fillings) for name in ("judged", "known", "given", "changed")
+        )
+        by = sorted({origin.judge for filled in self.fillings for origin in filled.origins if origin.judge})
+        parts = [f"{plural(judged, 'verdict')} judged now"] * bool(judged)
+        parts += [f"{known:,} known before"] * bool(known) + [f"{given:,} given"] * bool(given)
+        texts = [
+            f"{plural(sum(len(table.pair) for table in tables), 'claim')}, "
+            f"{plural(sum(len(table.claim) for table in tables), 'verdict')} by {', '.join(by) or 'nobody'} "
+            f"({'; '.join(parts) or 'none was needed'})."
+        ]
+        if self._read_as:
+            texts.append(f"{self._read_as}; {plural(changed, 'stored verdict')} changed.")
+        texts += self._judge.notes() if self._judge is not None else []
+        several = sum(filled.several for filled in self.fillings)
+        if several:
+            texts.append(f"{plural(several, 'answer')} with several references: the first with words was used.")
+        if self._models.repeat > 1:
+            texts.append("each claim is judged once, whatever --repeat says.")
+        return [Note("info", f"{BEGINS}{text}") for text in texts]
+
+
+def with_claims(answered: AnswerTable | None, measures: Sequence[Measure]) -> AnswerTable | None:
+    """Answers with the claims table that measures need, where any does and somebody can make it."""
+    relations = tuple(dict.fromkeys(relation for measure in measures for relation in measure.relations))
+    if answered is None or not relations or answered.models.claims is None:
+        return answered
+    return replace(answered, claims=answered.models.claims(answered, relations))
+
+
+def claim_notes(models: Models) -> list[Note]:
+    """Notes on the claims tables that were made."""
+    return models.claims.notes() if isinstance(models.claims, ClaimMaker) else []
