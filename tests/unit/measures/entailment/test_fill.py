@@ -96,7 +96,9 @@ def test_a_claim_and_a_premise_are_judged_once_over_relations_passages_and_syste
     judge = WordJudge()
     filled = fill(answered(ROW, ROW, systems=("a", "b")), ["answer by passage", "reference by passage"], judge)
     verdicts = said(filled.table)
-    assert verdicts[0, "answer", 1, (1,)] == verdicts[0, "answer", 1, (3,)] == verdicts[1, "answer", 1, (3,)] == ENTAILED
+    assert (
+        verdicts[0, "answer", 1, (1,)] == verdicts[0, "answer", 1, (3,)] == verdicts[1, "answer", 1, (3,)] == ENTAILED
+    )
     assert verdicts[1, "reference", 2, (2,)] == ENTAILED
     assert len(filled.table.claim) == 2 * 4 * 3
     # three distinct claims (one on both sides) against two distinct passages
@@ -150,7 +152,8 @@ def test_sentences_of_passages_know_their_passage_and_go_by_passage():
 
 
 @pytest.mark.parametrize(
-    "answer", ["", None, "[1][2]", " ", "<think>Oil is black.</think>", "I do not know.", "The answer is not available."]
+    "answer",
+    ["", None, "[1][2]", " ", "<think>Oil is black.</think>", "I do not know.", "The answer is not available."],
 )
 def test_an_answer_that_says_nothing_is_known_to_claim_nothing_and_entails_nothing_unasked(answer):
     judge = WordJudge()
