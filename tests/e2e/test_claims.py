@@ -123,7 +123,7 @@ def test_faults_are_got_over_and_nonsense_fails_its_rows_with_the_reason(shop, k
     assert "the reply holds no JSON object" in reason
 
 
-@pytest.mark.parametrize("broken", ['{"verdicts": []}', '{"verdicts": [{"claim": 1, "verdict": "maybe"}]}', "{}", ""])
+@pytest.mark.parametrize("broken", ['{"verdicts": []}', '{"verdicts": [{"claim": 1, "verdict": "maybe"}]}', "{}"])
 def test_a_judge_that_leaves_claims_out_gives_failed_rows_never_a_verdict(shop, karat, broken):
     assert karat("run", "-q").code == 0
     with FakeLLM(lambda request: judge(request) if request.system.startswith(SPLIT) else broken) as llm:
@@ -195,7 +195,7 @@ def test_the_dry_run_tells_pairs_tokens_and_price_and_asks_and_writes_nothing(sh
 
 def test_a_run_counts_claims_in_its_dry_run_and_judges_them(shop, karat, put):
     put("corpus.jsonl", [{"id": name, "text": text} for name, text in zip("ab", TEXTS, strict=True)])
-    with FakeLLM(lambda request: judge(request) if "JSON" in request.system else "Oil is black [1].") as llm:
+    with FakeLLM(lambda request: judge(request) if "JSON" in request.system else "Oil is black.") as llm:
         put(
             "karat.yaml",
             "corpus: corpus.jsonl\ntestset: qa.jsonl\nchunk: whole\nsystems: [pure_sparse]\nk: [1]\nmain: MRR\n"
