@@ -7,10 +7,10 @@ one passage, several passages together, the reference, the answer or the questio
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Hashable, Iterable, Mapping, Sequence
 from dataclasses import KW_ONLY, dataclass, field
 from functools import cached_property
-from typing import TYPE_CHECKING, Literal, get_args
+from typing import TYPE_CHECKING, Any, Literal, TypeVar, get_args
 
 import numpy as np
 
@@ -18,6 +18,8 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from karat.core.judged import Bools, Floats, Ints
+
+T = TypeVar("T")
 
 Side = Literal["answer", "reference", "sentence", "nugget", "context"]
 PremiseKind = Literal["passage", "passages", "reference", "answer", "question"]
@@ -62,6 +64,14 @@ class ClaimTable:
     verdict: Ints
     reasons: Mapping[int, str] = field(default_factory=dict)  # by row: why the judge says so
     failed: Mapping[tuple[int, Relation], str] = field(default_factory=dict)
+    made: dict[Hashable, Any] = field(default_factory=dict, init=False, repr=False)  # what measures share
+
+    def once(self, key: Hashable, make: Callable[[], T]) -> T:
+        """What `make` gives, made once under this key and shared by all measures of this table."""
+        if key not in self.made:
+            self.made[key] = make()
+        found: T = self.made[key]
+        return found
 
     @property
     def pairs(self) -> int:
@@ -69,8 +79,7 @@ class ClaimTable:
 
     def of_side(self, side: Side) -> Bools:
         """Which claims stand on a side."""
-        chosen: Bools = self.side == SIDES.index(side)
-        return chosen
+        return self.once(("side", side), lambda: self.side == SIDES.index(side))
 
     def per_pair(self, claims: Bools) -> Floats:
         """How many of the marked claims each pair has."""
@@ -78,10 +87,14 @@ class ClaimTable:
 
     def verdicts(self, side: Side, premise: PremiseKind) -> Ints:
         """The verdict on each claim of a side by the one premise of a kind that a pair has; UNJUDGED elsewhere."""
-        rows = self.premise == PREMISES.index(premise)
-        found = np.full(len(self.pair), UNJUDGED)
-        found[self.claim[rows]] = self.verdict[rows]
-        return np.where(self.of_side(side), found, UNJUDGED)
+
+        def make() -> Ints:
+            rows = self.premise == PREMISES.index(premise)
+            found = np.full(len(self.pair), UNJUDGED)
+            found[self.claim[rows]] = self.verdict[rows]
+            return np.where(self.of_side(side), found, UNJUDGED)
+
+        return self.once(("verdicts", side, premise), make)
 
     def entailed(self, side: Side, premise: PremiseKind) -> Bools:
         """Which claims of a side the reference, the answer or the question entails."""
@@ -90,9 +103,17 @@ class ClaimTable:
 
     def entailments(self, side: Side) -> tuple[Ints, Ints]:
         """Claims of a side and the single passages that entail them, one entry for each such pair."""
-        rows = (self.premise == PASSAGE) & (self.verdict == ENTAILED)
-        rows &= self.of_side(side)[self.claim]
+        rows = self.by_passage(side, ENTAILED)
         return self.claim[rows], self.passage[rows]
+
+    def by_passage(self, side: Side, verdict: int) -> Ints:
+        """The rows of a verdict by a single passage on a claim of a side."""
+
+        def make() -> Ints:
+            rows = np.flatnonzero((self.premise == PASSAGE) & (self.verdict == verdict))
+            return rows[self.of_side(side)[self.claim[rows]]]
+
+        return self.once(("by passage", side, verdict), make)
 
     def by_passages(self, side: Side, passages: Bools | None = None) -> Bools:
         """Which claims of a side some single passage entails; of these alone, where they are marked by pair x number.
@@ -111,7 +132,8 @@ class ClaimTable:
     def relevant(self) -> Bools:
         """Pair x number: the passages that entail at least one claim of the reference."""
         claim, passage = self.entailments("reference")
-        marked = np.zeros((self.pairs, max(1, int(self.passages.max(initial=0)))), bool)
+        most = max(1, int(self.passages.max(initial=0)), int(self.passage[self.premise == PASSAGE].max(initial=0)))
+        marked = np.zeros((self.pairs, most), bool)
         marked[self.pair[claim], passage - 1] = True
         return marked
 
@@ -128,6 +150,9 @@ class ClaimTable:
 
     def lacking(self, relation: Relation) -> dict[int, str]:
         """Pairs whose claims are known and for which verdicts of a relation are missing, with what is missing."""
+        return self.once(("lacking", relation), lambda: self._lacking(relation))
+
+    def _lacking(self, relation: Relation) -> dict[int, str]:
         name, _, by = relation.partition(" by ")
         side: Side = name  # type: ignore[assignment]
         chosen = self.of_side(side)

@@ -6,6 +6,7 @@ A file that holds a measure imports all that it needs to declare one from here.
 from __future__ import annotations
 
 import inspect
+import keyword
 import typing
 from collections.abc import Callable, Mapping
 from dataclasses import KW_ONLY, dataclass, field, replace
@@ -46,6 +47,11 @@ class Param:
     default: Any
     choices: tuple[Any, ...] = ()
     type: type = float
+
+    @property
+    def keyword(self) -> str:
+        """What the function calls it: `in_` for `in`, which Python keeps for itself."""
+        return f"{self.name}_" if keyword.iskeyword(self.name) else self.name
 
     def read(self, text: str, measure: str) -> Any:
         """The value a user wrote, checked."""
@@ -141,9 +147,14 @@ class Measure:
 
     @cached_property
     def params(self) -> dict[str, Any]:
-        """Every keyword of the function with the value it will get."""
+        """Every parameter with the value that the function will get."""
         chosen = dict(self.given)
         return {p.name: chosen.get(p.name, p.default) for p in self.spec.params}
+
+    @property
+    def keywords(self) -> dict[str, Any]:
+        """The same as the function calls them."""
+        return {p.keyword: self.params[p.name] for p in self.spec.params}
 
     @cached_property
     def rel(self) -> int | None:
@@ -151,14 +162,14 @@ class Measure:
 
     @property
     def needs(self) -> tuple[Need, ...]:
-        """The models that it asks as it is used here: none where `by=heuristic` stands in for them."""
-        return () if self.params.get("by") == "heuristic" else self.spec.needs
+        """The models that it asks as it is used here: none where `by` names what stands in for them."""
+        return () if self.params.get("by") in ("heuristic", "claims") else self.spec.needs
 
     @property
     def relations(self) -> tuple[Relation, ...]:
         """The relations of the claims table that it needs as it is used here."""
         relations = self.spec.relations
-        return relations(**self.params) if callable(relations) else relations
+        return relations(**self.keywords) if callable(relations) else relations
 
     @property
     def is_mean(self) -> bool:
@@ -195,7 +206,7 @@ class Measure:
     def bounds(self) -> Bounds:
         """The least and greatest value this measure can take."""
         bounds = self.spec.bounds
-        return bounds(**self.params) if callable(bounds) else bounds
+        return bounds(**self.keywords) if callable(bounds) else bounds
 
     def _spell(self) -> str:
         given = dict(self.given)
@@ -217,13 +228,13 @@ class Measure:
     def of(self, data: Judged | AnswerTable) -> Column | MeasureResult:
         """One value per pair. Retrieval measures take a Judged, answer measures an AnswerTable."""
         if isinstance(data, AnswerTable):
-            return self.spec.function(data, **self.params)
+            return self.spec.function(data, **self.keywords)
         given = dict(self.given)
         view = data.at(rel=given.get("rel"), condensed=given.get("condensed", False))
         if self.spec.cut == "none":
-            return self.spec.function(view, **self.params)
+            return self.spec.function(view, **self.keywords)
         k = self.k if self.tokens is None else view.within_tokens(self.tokens)
-        return self.spec.function(view, k, **self.params)
+        return self.spec.function(view, k, **self.keywords)
 
 
 def spell(value: Any) -> str:
@@ -287,16 +298,17 @@ def _hints(function: Callable[..., Any], keywords: list[inspect.Parameter]) -> d
 
 
 def _param(parameter: inspect.Parameter, hint: Any, measure: str) -> Param:
-    default = parameter.default
+    default, name = parameter.default, parameter.name
+    name = name[:-1] if keyword.iskeyword(name.removesuffix("_")) else name
     if default is inspect.Parameter.empty:
         raise UsageError(f"the measure {measure} needs a default for its parameter {parameter.name!r}.")
     if typing.get_origin(hint) is Literal:
-        return Param(parameter.name, default, choices=tuple(typing.get_args(hint)), type=str)
+        return Param(name, default, choices=tuple(typing.get_args(hint)), type=str)
     options = [hint, *typing.get_args(hint)]
     for kind in (bool, int, float, str):
         if kind in options or (hint is None and type(default) is kind):
-            return Param(parameter.name, default, type=kind)
-    return Param(parameter.name, default, type=str)
+            return Param(name, default, type=kind)
+    return Param(name, default, type=str)
 
 
 def _by_row(function: Callable[..., Any], names: list[str]) -> Callable[..., MeasureResult]:

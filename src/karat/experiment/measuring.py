@@ -65,7 +65,7 @@ def measures_of(
                 'results could be compared with. Add "gold" or "answers" to it, or name measures with -m.'
             )
     meant = partial(dialect.meant, norm=testset.norm, rel=choices.matching.rel)
-    return parse_all(texts, k=choices.k, meant=meant, load_code=True)
+    return parse_all(texts, k=choices.k, meant=meant, names=dialect.names, load_code=True)
 
 
 def tried_cuts(runs: Sequence[Run]) -> tuple[int, ...]:

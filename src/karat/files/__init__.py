@@ -14,6 +14,7 @@ from karat.files._runs import described
 from karat.files._score_table import as_score_table, is_score_table
 from karat.files._write import convert, write
 from karat.files.canonical import answer_row
+from karat.files.claims import read_claims, write_claims
 
 __all__ = [
     "Frozen",
@@ -32,10 +33,12 @@ __all__ = [
     "frozen_path",
     "is_score_table",
     "read_any",
+    "read_claims",
     "read_raw_table",
     "read_results",
     "read_tables",
     "read_testset",
     "write",
+    "write_claims",
     "write_frozen",
 ]

@@ -158,6 +158,23 @@ LABELS: dict[str, tuple[str, ...]] = {
 }  # fmt: skip
 """Columns of a table of what people say of answers."""
 
+CLAIMS: dict[str, tuple[str, ...]] = {
+    "system": (*RESULTS["system"], "run"),
+    "question": (*ID, "question", "query"),
+    "side": ("side", "claims_of", "claim_side"),
+    "claim": ("claim", "claim_number", "claim_id", "claim_no", "number"),
+    "text": ("text", "claim_text"),
+    "cites": ("cites", "citations", "cited"),
+    "importance": ("importance", "vital"),
+    "premise": ("premise", "premises", "by", "passage", "passages"),
+    "verdict": ("verdict", "label", "entailment", "assignment", "judgement", "judgment"),
+    "reason": ("reason", "explanation", "rationale"),
+    "judge": ("judge", "judge_model"),
+    "prompt": ("prompt", "prompt_digest"),
+    "key": ("key",),
+}
+"""Columns of a claims table: one row a verdict on a claim by a premise."""
+
 DOCUMENT: dict[str, tuple[str, ...]] = {
     "id": ("id", "_id"),
     "chunk": ("chunk_id", "chunkid", "passage_id"),
@@ -259,7 +276,7 @@ def looks_keyed(document: Mapping[str, Any]) -> bool:
 
 def checked_map(columns: Mapping[str, str] | None, table: Mapping[str, Any] | None = None) -> dict[str, str]:
     """The user's column -> field, each known in a table; without one, in those of test sets, results and labels."""
-    known = known_names(*((TESTSET, RESULTS, TABLE, FLAT_GOLD, LABELS) if table is None else (table,)))
+    known = known_names(*((TESTSET, RESULTS, TABLE, FLAT_GOLD, LABELS, CLAIMS) if table is None else (table,)))
     fields = {}
     for column, field in (columns or {}).items():
         if column == SPAN and table is None and field_name(str(field)) not in known:

@@ -30,6 +30,7 @@ class Dialect:
     answers: tuple[str, ...] = ()
     cuts: str = _CUTS
     by_model: Mapping[str, Need] = field(default_factory=dict)  # further measures of answers, and the model each asks
+    names: Mapping[str, str] = field(default_factory=dict)  # its bare names, in lower case, and what karat calls them
     norm: Norm | None = None  # of every measure that has one and names no other
     no_gold_is_zero: bool = False
     any_file: bool = False  # a page number means that page of any file
@@ -61,7 +62,7 @@ class Dialect:
         cuts = str(k) if k is not None else ",".join(several) if len(several) == 1 else f"{{{','.join(several)}}}"
         chosen = [m.replace("{K}", cuts) for m in self.ranking] if rankings else []
         if answers:
-            chosen += [m for m in self.answers if (contexts if parse(m).spec.needs_contexts else references)]
+            chosen += [m for m in self.answers if (contexts if _of_contexts(parse(m)) else references)]
             chosen += [m for m, need in self.by_model.items() if need in able and (references or need == "chat")]
         return chosen
 
@@ -93,9 +94,28 @@ class Dialect:
         return measure if rel == 1 else measure.with_rel(rel)
 
 
+def _of_contexts(measure: Measure) -> bool:
+    """Whether it needs contexts alone; the claims table knows its passages itself."""
+    return measure.spec.needs_contexts and not measure.relations
+
+
 _SUPPORT = ("SupportCoverage", "SupportDensity", "HallucinationRate", "UnsupportedTrigrams", "NumberSupport")
 _RANKING = ("Precision@{K}", "Recall@{K}", "F1@{K}", "Hit@{K}", "MRR", "MRR@{K}", "nDCG@{K}", "MAP")
 _ZERO = "A question without relevant gold scores 0 and counts in the mean; by default karat leaves it out and says so."
+
+_RAGCHECKER = {
+    "precision": "ClaimPrecision(empty=zero)",
+    "recall": "ClaimRecall(empty=zero)",
+    "f1": "ClaimF1(empty=zero)",
+    "claim_recall": "ContextClaimRecall(empty=zero)",
+    "context_precision": "ContextClaimPrecision(empty=zero)",
+    "context_utilization": "ContextUtilisation(empty=zero)",
+    "noise_sensitivity_in_relevant": "NoiseSensitivity(in=relevant, empty=zero)",
+    "noise_sensitivity_in_irrelevant": "NoiseSensitivity(in=irrelevant, empty=zero)",
+    "hallucination": "ClaimHallucination(empty=zero)",
+    "self_knowledge": "SelfKnowledge(empty=zero)",
+    "faithfulness": "Faithfulness(by=claims, empty=zero)",
+}
 
 DIALECTS: dict[str, Dialect] = {
     d.name: d
@@ -226,6 +246,38 @@ DIALECTS: dict[str, Dialect] = {
             ),
         ),
         Dialect(
+            "ragchecker",
+            "RAGChecker: claims of answer and reference, and which passages entail them",
+            ranking=_RANKING,
+            answers=tuple(_RAGCHECKER.values()),
+            names=_RAGCHECKER,
+            meanings={
+                "Faithfulness": _RAGCHECKER["faithfulness"],
+                **{
+                    name: f"{name}(empty=zero)"
+                    for name in (
+                        "ClaimPrecision",
+                        "ClaimRecall",
+                        "ClaimF1",
+                        "ContextClaimRecall",
+                        "ContextClaimPrecision",
+                        "ContextUtilisation",
+                        "NoiseSensitivity",
+                        "ClaimHallucination",
+                        "SelfKnowledge",
+                    )
+                },
+            },
+            differs=(
+                "Where there is nothing to divide by (an answer or a reference without claims, no passages) a score is "
+                "0 and counts in the mean; by default karat leaves it out and says so.",
+                "An answer without passages has a hallucination and a self-knowledge of 0, though nothing supports "
+                "what it claims.",
+                "Its precision, recall and f1 are those of claims: write Precision@5 for those of hits. Its "
+                "claim_recall is that of the passages, ContextClaimRecall in karat.",
+            ),
+        ),
+        Dialect(
             "healthcare",
             "the healthcare document: page numbers, six measures at K = 5",
             match="page",
@@ -242,6 +294,11 @@ DIALECTS: dict[str, Dialect] = {
         ),
     )
 }
+
+
+def names_everywhere() -> dict[str, str]:
+    """The bare names of all dialects: a text that is one of them may name a measure."""
+    return {name: measure for dialect in DIALECTS.values() for name, measure in dialect.names.items()}
 
 
 def main_cut(cuts: Collection[int]) -> int:
