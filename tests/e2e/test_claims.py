@@ -129,7 +129,7 @@ def test_a_judge_that_leaves_claims_out_gives_failed_rows_never_a_verdict(shop, 
     with FakeLLM(lambda request: judge(request) if request.system.startswith(SPLIT) else broken) as llm:
         assert karat("judge", "-q", "-m", "ClaimPrecision", *by_model(llm)).code == 5
     assert set(scores(shop).values()) == {None}
-    assert set(pl.read_parquet(last(shop).path / "claims.parquet")["verdict"]) == {""}
+    assert set(pl.read_parquet(last(shop).path / "claims.parquet")["verdict"]) == {"failed", None}
 
 
 def test_a_budget_ends_it_and_more_budget_goes_on_from_there(shop, karat):

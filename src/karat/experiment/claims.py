@@ -14,11 +14,12 @@ from karat.experiment.settings import settings_of
 from karat.measures.entailment import LEXICAL, MODEL, NLI
 
 if TYPE_CHECKING:
+    import polars as pl
+
     from karat.core.answered import AnswerTable
     from karat.core.claims import ClaimTable, Relation
     from karat.core.measure import Measure
     from karat.core.models import Models
-    from karat.experiment._claims_store import FlatRow
     from karat.measures.entailment.judging import ClaimJudge, FilledClaims
     from karat.results.evaluation import Note
 
@@ -99,7 +100,7 @@ class ClaimMaker:
     def __init__(self, source: ClaimSource, models: Models) -> None:
         self.source, self._models = source, models
         self.fillings: list[FilledClaims] = []
-        self._stored: list[FlatRow] | None = None
+        self._stored: pl.DataFrame | None = None
         self._judge: ClaimJudge | None = None
         self._given: ClaimTable | None = None
         self._read_as = ""
@@ -118,26 +119,26 @@ class ClaimMaker:
     def prepare(self, systems: Sequence[str], questions: Sequence[str]) -> None:
         """Read the file that gives verdicts, for all systems and questions that there are."""
         if self.source.file is not None and self._given is None:
-            from karat.files._claims import read_claims
+            from karat.files.claims import read_claims
 
             self._given, read = read_claims(self.source.file, systems, questions)
-            self._read_as = f"{read.place}: {read.read_as}"
+            self._read_as = "; ".join((f"{read.place}: {read.read_as}", *read.notes))
 
     def __call__(self, answered: AnswerTable, relations: Sequence[Relation]) -> ClaimTable:
         """The claims table of answers, with the verdicts that relations need."""
-        from karat.experiment._claims_store import joined, read_rows, rows_of, stored_of, write_rows
+        from karat.experiment._claims_store import frame_of, joined, read_stored, stored_of, write_stored
         from karat.measures.entailment.fill import fill
 
         self.prepare(answered.systems, answered.questions)
         if self._judge is None:
             self._judge = self.make_judge()
-        if self._stored is None:
-            self._stored = [] if self._path is None else read_rows(self._path)
+        if self._stored is None and self._path is not None:
+            self._stored = read_stored(self._path)
         filled = fill(answered, relations, self._judge, stored_of(self._stored), self._given)
         self.fillings.append(filled)
-        self._stored = joined(self._stored, list(rows_of(filled)))
+        self._stored = joined(self._stored, frame_of(filled))
         if self._path is not None and self.keeps:
-            write_rows(self._path, self._stored)
+            write_stored(self._path, self._stored)
         return filled.table
 
     @property

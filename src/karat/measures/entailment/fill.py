@@ -77,6 +77,7 @@ class _Given:
     sides: Mapping[tuple[str, str, Side], StoredSide] = field(default_factory=dict)
     verdicts: Mapping[tuple[str, str, Side], Mapping[GivenPlace, tuple[int, str]]] = field(default_factory=dict)
     passages: Mapping[tuple[str, str], int] = field(default_factory=dict)
+    failed: Mapping[tuple[str, str], Mapping[Relation, str]] = field(default_factory=dict)
 
 
 class _Filling:
@@ -189,6 +190,8 @@ class _Filling:
                 asked.setdefault(question, []).append((pair, wanted))
         self._take_unasked()
         if self.judge is None:
+            for pair in self.pairs:
+                self.rows.failed |= {(pair, of): why for of, why in self.given.failed.get(self.names(pair), {}).items()}
             return
         batches = _batches(asked, self.judge.most)
         replies = self.judge.judge([batch for batch, _ in batches]) if batches else []
@@ -348,4 +351,7 @@ def _given_of(table: ClaimTable | None) -> _Given:
         said = int(table.verdict[row]), table.reasons.get(row, "")
         text = _plain(table.texts[int(table.claim[row])])
         verdicts.setdefault((*names[pair], of_side), {})[text, kind, passages] = said
-    return _Given(sides, verdicts, dict(zip(names, table.passages.tolist(), strict=True)))
+    failed: dict[tuple[str, str], dict[Relation, str]] = {}
+    for (pair, relation), why in table.failed.items():
+        failed.setdefault(names[pair], {})[relation] = why
+    return _Given(sides, verdicts, dict(zip(names, table.passages.tolist(), strict=True)), failed)

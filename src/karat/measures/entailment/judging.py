@@ -12,7 +12,7 @@ from karat.core.text import drop_blocks
 from karat.core.text.citations import cited_sentences
 
 if TYPE_CHECKING:
-    from karat.core.claims import ClaimTable, PremiseKind
+    from karat.core.claims import ClaimTable
 
 ClaimTask = Literal["entail", "support", "relevant", "used"]
 """What is asked of a claim. `support` knows partial verdicts; `relevant` and `used` are of sentences of passages."""
@@ -190,12 +190,3 @@ def digest_of(parts: Iterable[str]) -> str:
 def sentence_claims(text: str) -> tuple[str, ...]:
     """The sentences of a text as its claims, each once, without citation marks."""
     return tuple(dict.fromkeys(sentence for sentence, _ in cited_sentences(drop_blocks(text))))
-
-
-def premise_name(kind: PremiseKind, passages: Sequence[int]) -> str:
-    """A premise as messages and files name it: reference, or numbers of passages.
-
-    >>> premise_name("passages", (1, 3)), premise_name("answer", ())
-    ('1,3', 'answer')
-    """
-    return ",".join(map(str, passages)) if kind in ("passage", "passages") else kind
