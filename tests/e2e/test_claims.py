@@ -308,3 +308,25 @@ def test_from_python(shop):
         "qa.jsonl", {"x": lambda q: "Oil is black."}, measures="ClaimPrecision", claims="lexical"
     )
     assert evaluated.mean("ClaimPrecision") == 0.5
+
+
+def test_without_a_reference_or_contexts_scores_are_undefined_and_say_so(shop, karat, put):
+    put(
+        "qa.jsonl",
+        [{key: value for key, value in row.items() if key != "answers" or row["id"] == "q1"} for row in ROWS],
+    )
+    put("mine.jsonl", [{"id": "q1", "answer": "Oil is black."}, {"id": "q2", "answer": "Snow is white."}])
+    told = karat(
+        "score", "qa.jsonl", "mine.jsonl", "-m", "ClaimF1", "-m", "ClaimPrecision", "-m", "ContextClaimRecall",
+        "--claims", "lexical", "-o", "rows.parquet",
+    )  # fmt: skip
+    assert told.code == 0, told.err
+    rows = pl.read_parquet("rows.parquet").to_dicts()
+    assert [row["ClaimPrecision"] for row in rows] == [1.0, None]
+    assert rows[0]["ClaimF1"] == 1.0
+    for name in ("ClaimPrecision", "ClaimF1"):
+        assert (rows[1][f"{name}.status"], rows[1][f"{name}.reason"]) == (
+            "undefined", "there is no reference answer that claims anything",
+        )  # fmt: skip
+    assert {row["ContextClaimRecall.status"] for row in rows} == {"undefined"}
+    assert rows[0]["ContextClaimRecall.reason"] == "no context texts are known"

@@ -67,7 +67,8 @@ class NliModel:
 
     def _cut(self, pairs: Sequence[tuple[str, str]]) -> int:
         """How many pairs have more tokens than the model reads."""
-        tokenizer, most = self._model.tokenizer, self._model.max_length or self._model.tokenizer.model_max_length
+        tokenizer = self._model.tokenizer
+        most = getattr(self._model, "max_seq_length", None) or tokenizer.model_max_length
         tokens = tokenizer([p for p, _ in pairs], [c for _, c in pairs], truncation=False, verbose=False)["input_ids"]
         return sum(len(one) > most for one in tokens)
 

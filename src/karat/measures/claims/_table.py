@@ -27,6 +27,7 @@ _NOTHING: dict[Side, str] = {
     "nugget": "the question has no nuggets",
     "context": NO_PASSAGES,
 }
+_REFERENCE = SIDES.index("reference")
 _WORDS = {code: name for name, code in VERDICTS.items()}
 
 
@@ -97,8 +98,13 @@ def over_claims(
             undefined[pair] = EMPTY_ANSWER if is_empty else _NOTHING[side]
         unknown = np.flatnonzero(~table.known[:, SIDES.index(side)]).tolist()
         undefined |= dict.fromkeys(unknown, NOT_JUDGED)
+    referred = ~table.known[:, _REFERENCE] | (table.per_pair(table.of_side("reference")) > 0)
     for relation in relations:
-        failed |= table.lacking(relation)
+        lacking = table.lacking(relation)
+        if relation.endswith(" by reference"):
+            undefined |= {pair: _NOTHING["reference"] for pair in lacking if not referred[pair]}
+            lacking = {pair: why for pair, why in lacking.items() if referred[pair]}
+        failed |= lacking
         failed |= {pair: why for (pair, of), why in table.failed.items() if of == relation}
     scored = [pair for pair in range(len(values)) if pair not in undefined and pair not in failed]
     details = {} if shown is None else shown.details(table, scored)
