@@ -38,12 +38,8 @@ class LexicalJudge:
 
 
 def _verdict(claim: str, batch: ClaimBatch) -> tuple[int, str]:
-    language = guess_language(claim)
-    held = SupportText.together(_held(text, language) for text in batch.premise.texts)
-    said = Claim.of(claim, language, terms)
-    if not len(said):  # "Yes it is": nothing but stop words
-        said = Claim(claim, {token: token for token in tokenise(claim)})
-    support = said.against(held)
+    said, language = _claim(claim)
+    support = said.against(_held(batch.premise.texts, language))
     reason = f"holds {support.share:.0%} of its content words and figures"
     if support.figures:
         reason = f"lacks {', '.join(support.figures)}"
@@ -51,5 +47,13 @@ def _verdict(claim: str, batch: ClaimBatch) -> tuple[int, str]:
 
 
 @lru_cache(maxsize=4_096)
-def _held(text: str, language: str | None) -> SupportText:
-    return SupportText.of(open_blocks(text), language, terms)
+def _claim(text: str) -> tuple[Claim, str | None]:
+    """A claim and its language; one of stop words alone ("Yes, it is") is compared by all its words."""
+    language = guess_language(text)
+    said = Claim.of(text, language, terms)
+    return said if len(said) else Claim(text, {token: token for token in tokenise(text)}), language
+
+
+@lru_cache(maxsize=4_096)
+def _held(texts: tuple[str, ...], language: str | None) -> SupportText:
+    return SupportText.together(SupportText.of(open_blocks(text), language, terms) for text in texts)
