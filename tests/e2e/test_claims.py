@@ -229,7 +229,7 @@ def test_corrections_win_over_what_is_stored_stay_and_are_counted(shop, karat):
         writer.writerow(wet)
     told = karat("judge", "-m", "ClaimPrecision", "--claims", "corrections.csv")
     assert told.code == 0, told.err
-    assert "1 stored verdict changed" in " ".join(told.out.split())
+    assert "1 stored verdict changed by what was given" in " ".join(told.out.split())
     assert scores(shop) == {**before, ("mine", "q1"): 0.5}
     told = karat("judge", "-m", "ClaimPrecision", "--claims", "corrections.csv")
     assert "0 stored verdicts changed" in " ".join(told.out.split())
@@ -283,7 +283,7 @@ def test_what_cannot_be_is_refused_in_one_sentence(shop, karat, put):
         (score, "ClaimPrecision needs claims and their verdicts"),
         ((*score, "--claims", "model"), "none is named. Add --model"),
         ((*score, "--claims", "lexicl"), "did you mean"),
-        ((*score, "--claims", "lexical", "--claims", "model"), "names 2 judges"),
+        ((*score, "--claims", "lexical", "--claims", "model"), "names 2 judges (lexical, model)"),
         ((*score, "--claims", "lexical", "--model", "m"), "--model would change nothing"),
         ((*score, "--claims", "nli:nowhere"), "does not exist"),
         (("score", "qa.jsonl", "mine.jsonl", "-m", "TokenF1", "--claims", "lexical"), "--claims would change nothing"),
@@ -330,3 +330,43 @@ def test_without_a_reference_or_contexts_scores_are_undefined_and_say_so(shop, k
         )  # fmt: skip
     assert {row["ContextClaimRecall.status"] for row in rows} == {"undefined"}
     assert rows[0]["ContextClaimRecall.reason"] == "no context texts are known"
+
+
+def test_a_karat_yaml_says_who_judges_and_whose_claims_a_file_has(shop, karat, put):
+    spec = SPEC.replace("TokenF1", "TokenF1, ClaimPrecision")
+    put("karat.yaml", spec)
+    told = karat("run")
+    assert told.code == 2
+    assert "karat.yaml line 4" in told.sentence
+    assert "ClaimPrecision needs claims. Add claims: lexical" in told.sentence
+    for claims, needle in (
+        ("nowhere.csv", "'nowhere.csv' does not exist"), ("nli:models/x", "'models/x' does not exist"),
+        ("model", "model asks a chat model, and none is named"),
+    ):  # fmt: skip
+        put("karat.yaml", f"{spec}claims: {claims}\n")
+        told = karat("run")
+        assert (told.code, needle in told.sentence) == (2, True), told.err
+    put("karat.yaml", f"{spec}claims: lexical\n")
+    told = karat("run")
+    assert told.code == 0, told.err
+    lexical = scores(shop)
+    assert lexical["mine", "q2"] == 1.0
+    assert (last(shop).path / "claims.csv").exists()
+    assert karat("judge", "-q", "-m", "ClaimRecall").code == 0  # by the judge of the spec
+    assert scores(shop, "ClaimRecall")["mine", "q2"] == 1.0
+    rows = [{"question": "q2", "side": "answer", "claim": 1, "text": "Snow is white.", "premise": "reference",
+             "verdict": "Contradiction"}]  # fmt: skip
+    put("theirs.jsonl", rows)
+    put("karat.yaml", f"{spec}claims: [lexical, mine=theirs.jsonl]\n")
+    assert karat("run", "-q").code == 0
+    assert scores(shop) == {**lexical, ("mine", "q2"): 0.0}
+    assert karat("run", "-q", "--fresh", "--claims", "lexical").code == 0
+    assert scores(shop) == lexical
+
+
+def test_a_stranger_s_spec_may_not_load_an_nli_model(shop, karat, put):
+    (shop / "weights").mkdir()
+    put("karat.yaml", SPEC.replace("TokenF1", "ClaimPrecision") + "claims: nli:weights\n")
+    told = karat("run", "--no-code")
+    assert told.code == 2
+    assert "nli:weights" in told.sentence

@@ -30,13 +30,14 @@ BEGINS = "Claims: "
 
 @dataclass(frozen=True)
 class ClaimSource:
-    """Who judges claims (model, lexical, nli:FOLDER; None: nobody) and what file gives verdicts, which go before.
+    """Who judges claims (model, lexical, nli:FOLDER; None: nobody) and what files give verdicts, which go before.
 
-    `folder` is where the table is kept, so that nothing is judged twice.
+    A file that does not say whose claims it has is named with the system: NAME=FILE. `folder` is where the table is
+    kept, so that nothing is judged twice.
     """
 
     judge: str | None = None
-    file: Any = None
+    files: Sequence[Any] = ()
     folder: str | os.PathLike[str] | None = None
 
     @classmethod
@@ -48,24 +49,23 @@ class ClaimSource:
         if isinstance(value, list | tuple) and all(isinstance(one, str | os.PathLike) for one in value):
             parts = value
         judges = [one for one in parts if _is_judge(one)]
-        files = [one for one in parts if not _is_judge(one)]
-        for named, what in ((judges, "judges"), (files, "files")):
-            if len(named) > 1:
-                raise UsageError(f"--claims names {len(named)} {what}. Name one judge and one file at most.")
-        return cls(next(iter(judges), None), next(iter(files), None))
+        if len(judges) > 1:
+            raise UsageError(f"--claims names {len(judges)} judges ({', '.join(judges)}). Name one.")
+        return cls(next(iter(judges), None), tuple(one for one in parts if not _is_judge(one)))
 
     def __post_init__(self) -> None:
         known = (MODEL, LEXICAL, f"{NLI}:FOLDER")
         if self.judge is not None and not _is_judge(self.judge):
             raise UsageError(f"no judge of claims is called {self.judge!r}. There are {', '.join(known)}.")
-        if isinstance(self.file, str) and not os.path.exists(self.file):
-            raise UsageError(
-                f"--claims {self.file}: there is no such file, and no judge of that name."
-                f"{did_you_mean(self.file, known)} Judges are {', '.join(known)}."
-            )
+        for file in self.files:
+            if isinstance(file, str) and not os.path.exists(owned_file(file)[1]):
+                raise UsageError(
+                    f"--claims {file}: there is no such file, and no judge of that name.{did_you_mean(file, known)} "
+                    f"Judges are {', '.join(known)}."
+                )
 
     def __bool__(self) -> bool:
-        return self.judge is not None or self.file is not None
+        return self.judge is not None or bool(self.files)
 
 
 ClaimsValue = Union[
@@ -73,10 +73,16 @@ ClaimsValue = Union[
 ]  # what `claims=` takes
 
 
+def owned_file(text: str) -> tuple[str | None, str]:
+    """The system and the file that NAME=FILE names; a file that is there under this name is meant as it is."""
+    name, equals, path = text.partition("=")
+    return (name, path) if equals and path and not os.path.exists(text) else (None, text)
+
+
 def path_in_claims(text: str) -> str | None:
     """The folder or file that a value of `claims` names; None for a judge without one."""
     kind, _, folder = text.partition(":")
-    return folder if kind == NLI and folder else None if text in (MODEL, LEXICAL) else text
+    return folder if kind == NLI and folder else None if text in (MODEL, LEXICAL) else owned_file(text)[1]
 
 
 def rooted_claims(texts: Sequence[str], path: Callable[[str], str | os.PathLike[str]]) -> list[str]:
@@ -102,8 +108,8 @@ class ClaimMaker:
         self.fillings: list[FilledClaims] = []
         self._stored: pl.DataFrame | None = None
         self._judge: ClaimJudge | None = None
-        self._given: ClaimTable | None = None
-        self._read_as = ""
+        self._given: list[ClaimTable] | None = None
+        self._read_as: list[str] = []
         if source.judge == MODEL and models.chat is None:
             raise UsageError("--claims model asks a chat model, and none is named. Add --model (chat=).")
 
@@ -118,11 +124,16 @@ class ClaimMaker:
 
     def prepare(self, systems: Sequence[str], questions: Sequence[str]) -> None:
         """Read the file that gives verdicts, for all systems and questions that there are."""
-        if self.source.file is not None and self._given is None:
-            from karat.files.claims import read_claims
+        from karat.files.claims import read_claims
 
-            self._given, read = read_claims(self.source.file, systems, questions)
-            self._read_as = "; ".join((f"{read.place}: {read.read_as}", *read.notes))
+        if self._given is not None:
+            return
+        self._given = []
+        for one in self.source.files:
+            system, file = owned_file(one) if isinstance(one, str) else (None, one)
+            table, read = read_claims(file, systems, questions, system=system)
+            self._given.append(table)
+            self._read_as.append("; ".join((f"{read.place}: {read.read_as}", *read.notes)))
 
     def __call__(self, answered: AnswerTable, relations: Sequence[Relation]) -> ClaimTable:
         """The claims table of answers, with the verdicts that relations need."""
@@ -134,7 +145,7 @@ class ClaimMaker:
             self._judge = self.make_judge()
         if self._stored is None and self._path is not None:
             self._stored = read_stored(self._path)
-        filled = fill(answered, relations, self._judge, stored_of(self._stored), self._given)
+        filled = fill(answered, relations, self._judge, stored_of(self._stored), self._given or ())
         self.fillings.append(filled)
         self._stored = joined(self._stored, frame_of(filled))
         if self._path is not None and self.keeps:
@@ -182,8 +193,9 @@ class ClaimMaker:
             f"{plural(sum(len(table.claim) for table in tables), 'verdict')} by {', '.join(by) or 'nobody'} "
             f"({'; '.join(parts) or 'none was needed'})."
         ]
-        if self._read_as:
-            texts.append(f"{self._read_as}; {plural(changed, 'stored verdict')} changed.")
+        texts += [f"{read_as}." for read_as in self._read_as]
+        if given:
+            texts.append(f"{plural(changed, 'stored verdict')} changed by what was given.")
         texts += self._judge.notes() if self._judge is not None else []
         several = sum(filled.several for filled in self.fillings)
         if several:

@@ -170,7 +170,7 @@ def planned_run(spec: str | os.PathLike[str] | Spec, testset: str | os.PathLike[
         measures = parse_all(plan.measures, k=plan.choices.k, load_code=True)
         models = Models(chat=judging, repeat=spec.keys.judge_repeat)
         if spec.claims.judge in (None, MODEL):
-            models = replace(models, claims=_PlannedClaims(replace(spec.claims, judge=MODEL, file=None), models))
+            models = replace(models, claims=_PlannedClaims(replace(spec.claims, judge=MODEL, files=()), models))
         _judge(measures, names, asked, answer.contexts, words, models)
     found = dict(pair for one in (counting, judging) if one is not None for pair in one.estimates())
     budgets = spec.keys.budgets

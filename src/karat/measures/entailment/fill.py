@@ -51,11 +51,11 @@ def fill(
     relations: Sequence[Relation],
     judge: ClaimJudge | None,
     stored: StoredClaims | None = None,
-    given: ClaimTable | None = None,
+    given: Sequence[ClaimTable] = (),
 ) -> FilledClaims:
     """The claims table of answers, with every verdict that the relations need and that somebody can give.
 
-    Without a judge there is what is stored and given. `given` has the systems and questions of `answered`.
+    Without a judge there is what is stored and given.
     """
     if judge is not None:
         for relation in relations:
@@ -330,9 +330,22 @@ def _plain(text: str) -> str:
     return " ".join(text.split()).casefold()
 
 
-def _given_of(table: ClaimTable | None) -> _Given:
-    if table is None:
-        return _Given()
+def _given_of(tables: Sequence[ClaimTable]) -> _Given:
+    """What all tables say together. Claims of one side may stand in one of them alone."""
+    whole = _Given({}, {}, {}, {})
+    for one in map(_of_table, tables):
+        for system, question, side in whole.sides.keys() & one.sides.keys():
+            raise UsageError(
+                f"two claims files have claims of {system}, question {question}, side {side}. Put them into one file."
+            )
+        whole = _Given(
+            {**whole.sides, **one.sides}, {**whole.verdicts, **one.verdicts}, {**whole.passages, **one.passages},
+            {**whole.failed, **one.failed},
+        )  # fmt: skip
+    return whole
+
+
+def _of_table(table: ClaimTable) -> _Given:
     names = [(system, question) for system in table.systems for question in table.questions]
     claims: dict[tuple[str, str, Side], list[int]] = {
         (*names[pair], SIDES[side]): [] for pair, side in np.argwhere(table.known).tolist()
@@ -354,4 +367,5 @@ def _given_of(table: ClaimTable | None) -> _Given:
     failed: dict[tuple[str, str], dict[Relation, str]] = {}
     for (pair, relation), why in table.failed.items():
         failed.setdefault(names[pair], {})[relation] = why
-    return _Given(sides, verdicts, dict(zip(names, table.passages.tolist(), strict=True)), failed)
+    counted = zip(names, table.passages.tolist(), strict=True)
+    return _Given(sides, verdicts, {pair: number for pair, number in counted if number >= 0}, failed)

@@ -278,7 +278,7 @@ def test_a_given_verdict_wins_over_a_stored_one_is_counted_and_stays():
     first = fill(answered(ROW), ["answer by reference"], WordJudge())
     corrections = given((1, "reference", (), ENTAILED), (2, "reference", (), CONTRADICTED))
     judge = WordJudge()
-    corrected = fill(answered(ROW), ["answer by reference"], judge, stored_of(first), corrections)
+    corrected = fill(answered(ROW), ["answer by reference"], judge, stored_of(first), [corrections])
     assert (corrected.given, corrected.changed, judge.asked) == (2, 1, [])
     assert said(corrected.table)[0, "answer", 2, "reference"] == CONTRADICTED
     for other in (WordJudge(), WordJudge(name="another"), None):  # whoever judges later
@@ -289,7 +289,7 @@ def test_a_given_verdict_wins_over_a_stored_one_is_counted_and_stays():
 def test_a_file_of_one_claim_corrects_that_one_and_the_others_stay():
     first = fill(answered(ROW), ["answer by reference"], WordJudge())
     one = given((1, "reference", (), ENTAILED), texts=("water IS  wet.",))
-    filled = fill(answered(ROW), ["answer by reference"], WordJudge(), stored_of(first), one)
+    filled = fill(answered(ROW), ["answer by reference"], WordJudge(), stored_of(first), [one])
     assert said(filled.table) == {(0, "answer", 1, "reference"): ENTAILED, (0, "answer", 2, "reference"): ENTAILED}
     assert filled.changed == 1
 
@@ -297,16 +297,16 @@ def test_a_file_of_one_claim_corrects_that_one_and_the_others_stay():
 def test_claims_that_are_no_stored_ones_replace_them_and_a_mixture_is_refused():
     first = fill(answered(ROW), ["answer by reference"], WordJudge())
     other = given((1, "reference", (), ENTAILED), texts=("It is oil.",))
-    filled = fill(answered(ROW), ["answer by reference"], WordJudge(), stored_of(first), other)
+    filled = fill(answered(ROW), ["answer by reference"], WordJudge(), stored_of(first), [other])
     assert list(filled.table.texts) == ["It is oil."]
     mixed = given((1, "reference", (), ENTAILED), texts=("Oil is black.", "It is oil."))
     with pytest.raises(UsageError, match=r"not among the stored ones of s, question q0, side answer.*'It is oil\.'"):
-        fill(answered(ROW), ["answer by reference"], WordJudge(), stored_of(first), mixed)
+        fill(answered(ROW), ["answer by reference"], WordJudge(), stored_of(first), [mixed])
 
 
 def test_a_file_stands_alone_where_texts_of_passages_are_not_known():
     table = given((1, "passage", (2,), ENTAILED), (1, "passages", (1, 2), ENTAILED), passages=2)
-    filled = fill(answered({**ROW, "contexts": None}), ["answer by passage"], None, None, table)
+    filled = fill(answered({**ROW, "contexts": None}), ["answer by passage"], None, None, [table])
     assert filled.table.passages.tolist() == [2]
     assert said(filled.table) == {(0, "answer", 1, (2,)): ENTAILED, (0, "answer", 1, (1, 2)): ENTAILED}
 
@@ -314,9 +314,21 @@ def test_a_file_stands_alone_where_texts_of_passages_are_not_known():
 def test_a_verdict_by_a_passage_that_is_not_there_is_refused():
     table = given((1, "passage", (4,), ENTAILED))
     with pytest.raises(UsageError, match="a verdict by passage 4 on s, question q0, side answer, and there are 3"):
-        fill(answered(ROW), ["answer by passage"], None, None, table)
+        fill(answered(ROW), ["answer by passage"], None, None, [table])
 
 
 def test_a_judge_that_cannot_tell_a_relation_is_refused():
     with pytest.raises(UsageError, match="words cannot judge 'context by question'"):
         fill(answered(ROW), ["context by question"], WordJudge(tasks=frozenset(("entail",))))
+
+
+def test_several_files_are_read_together_and_may_not_speak_of_the_same_side():
+    rows = ClaimRows(("s",), ("q0",))
+    rows.claims(0, "reference", ["Oil is black."])
+    rows.verdict(0, "reference", 1, "answer", NEITHER)
+    other = rows.table()
+    mine = given((1, "reference", (), ENTAILED))
+    table = fill(answered(ROW), ["answer by reference", "reference by answer"], None, None, [mine, other]).table
+    assert said(table) == {(0, "answer", 1, "reference"): ENTAILED, (0, "reference", 1, "answer"): NEITHER}
+    with pytest.raises(UsageError, match="two claims files have claims of s, question q0, side answer"):
+        fill(answered(ROW), ["answer by reference"], None, None, [mine, mine])
