@@ -215,7 +215,8 @@ def _scored(study: Study, runs: Sequence[Run], measures: Sequence[Measure], mode
     rows = ([qid for qid in testset.ids if qid in run.answers or qid in run.failed] for run in runs)
     # every question that was to be answered has a row
     runs = [replace(run, unasked=unasked(testset, asked)) for run, asked in zip(runs, rows, strict=True)]
-    answered = with_claims(answered_of(testset, runs, models), measures)
+    held = answered_of(testset, runs, models, context_gold=study.evaluation.context_gold)
+    answered = with_claims(held, measures)
     return compute(
         measures, [run.name for run in runs], testset.ids, answered=answered,
         missing_is_zero=dialect.counts_missing(spec.get("missing")), unscored=unscored_pairs(testset, runs),
@@ -229,6 +230,7 @@ def _joined(evaluation: Evaluation, judged: Scores, claims: Sequence[Note], same
     two judges do not stand in one column.
     """
     from karat.diagnose.decisions import verdicts
+    from karat.experiment._outcomes import with_outcomes
     from karat.experiment.inputs import slices_of
     from karat.stats.summary import summarise, targets
 
@@ -246,12 +248,13 @@ def _joined(evaluation: Evaluation, judged: Scores, claims: Sequence[Note], same
     bands = {measure.spec.name for measure in scores.measures if measure.name in banded}
     summaries = summarise(scores, slices=slices_of(evaluation.testset, by), bands=bands)
     ceilings = {target.measure: target.ceiling for target in evaluation.targets}
-    return replace(
+    joined = replace(
         evaluation, scores=scores, summaries=summaries,
         targets=targets(summaries, ceilings) if evaluation.targets else (),
         verdicts=verdicts(summaries, scores.measures, dialect=evaluation.dialect),
         notes=(*_notes(evaluation.notes, judged, scores, summaries, bool(claims)), *claims),
     )  # fmt: skip
+    return with_outcomes(joined)
 
 
 def _before(old: Scores, system: int, judged: Scores, same_claims: bool) -> Scores:

@@ -14,7 +14,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, Union
 
 from karat.core.errors import UsageError
-from karat.core.models import ChatReply, EmbeddingModel, Models, Need, PairScorer, Prompt
+from karat.core.models import ChatReply, EmbeddingModel, Models, Need, PairScorer, PassageAnswerer, Prompt
 from karat.experiment.claims import ClaimMaker, ClaimSource, ClaimsValue
 from karat.experiment.settings import settings_of
 from karat.measures.entailment import MODEL
@@ -254,6 +254,7 @@ def models_of(
         cross_encoder=scores_pairs if folder is not None else None,
         embedder_label=WORDLLAMA if embedder is None else embedder.label,
         repeat=settings.repeat,
+        answerer=passage_answerer,
         progress=progress,
     )
     return with_maker(models, settings)
@@ -266,6 +267,13 @@ def with_maker(models: Models, settings: ModelSettings) -> Models:
         source = replace(source, judge=MODEL)
     maker = ClaimMaker(source, models)
     return replace(models, claims=maker if maker.is_able else None)
+
+
+def passage_answerer(name: str, models: Models) -> PassageAnswerer:
+    """The answerer of a name, which reads one context."""
+    from karat.answer import AnswererSettings, answerer_named
+
+    return answerer_named(AnswererSettings(name, contexts=1), models)
 
 
 def close(models: Models) -> None:
@@ -301,8 +309,8 @@ def check_needs(measures: Sequence[Measure], models: Models) -> None:
         for need in measure.needs:
             if not models.has(need):
                 what, how = _HOW[need]
-                heuristic = any(p.name == "by" and "heuristic" in p.choices for p in measure.spec.params)
-                instead = f", or write {measure.spec.name}(by=heuristic), which asks no model" if heuristic else ""
+                other = measure.without_chat if need == "chat" else None
+                instead = f", or write {other}, which asks no model" if other else ""
                 raise UsageError(f"{measure.name} needs {what}. {how}{instead}.")
 
 

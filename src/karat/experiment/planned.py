@@ -16,6 +16,7 @@ from karat.core.asked import AnswerRequest, Context
 from karat.core.models import ChatReply, Models, Prompt
 from karat.core.text.words import plural
 from karat.experiment.claims import ClaimMaker, with_claims
+from karat.experiment.models import passage_answerer
 from karat.measures.entailment import MODEL
 from karat.measures.entailment.chat import ChatJudge
 from karat.measures.entailment.judging import SplitText, sentence_claims
@@ -168,7 +169,7 @@ def planned_run(spec: str | os.PathLike[str] | Spec, testset: str | os.PathLike[
     if judging is not None and answer is not None:
         plan = replace(work.plan, answers=True, able=("chat",))
         measures = parse_all(plan.measures, k=plan.choices.k, load_code=True)
-        models = Models(chat=judging, repeat=spec.keys.judge_repeat)
+        models = Models(chat=judging, repeat=spec.keys.judge_repeat, answerer=passage_answerer)
         if spec.claims.judge in (None, MODEL):
             models = replace(models, claims=_PlannedClaims(replace(spec.claims, judge=MODEL, files=()), models))
         _judge(measures, names, asked, answer.contexts, words, models)
@@ -279,7 +280,7 @@ def planned_judging(
     testset = load_study(folder.path).evaluation.testset
     runs = answers_to_judge(folder, texts_of(systems))
     counting = _CountingChat(settings.chat) if settings.chat is not None else None
-    models = Models(chat=counting, repeat=settings.repeat)
+    models = Models(chat=counting, repeat=settings.repeat, answerer=passage_answerer)
     judge = settings.claims.judge or (MODEL if counting is not None else None)
     maker = _PlannedClaims(replace(settings.claims, judge=judge), models)
     models = replace(models, claims=maker if maker.is_able else None)

@@ -144,6 +144,7 @@ def evaluation_of(
     from karat.diagnose import guards
     from karat.diagnose.decisions import verdicts
     from karat.experiment._answered import answers_given
+    from karat.experiment._outcomes import with_outcomes
     from karat.experiment.claims import claim_notes
     from karat.experiment.frozen import changed_notes
     from karat.experiment.inputs import slices_of
@@ -179,7 +180,7 @@ def evaluation_of(
     told += matching.notes if matching is not None else ()
     ceilings = reachable(measured.judged, scores, dialect, _findable(resolutions))
     ties = choices.matching.ties
-    return Evaluation(
+    evaluation = Evaluation(
         testset=testset,
         scores=scores,
         summaries=summaries,
@@ -207,7 +208,9 @@ def evaluation_of(
         refusals=_refusals(answers),
         docs=_ranked_places(testset, runs, ties, "doc"),
         pages=_ranked_places(testset, runs, ties, "page"),
+        context_gold=measured.context_gold,
     )
+    return with_outcomes(evaluation)
 
 
 def _findable(resolutions: Sequence[Resolution | None]) -> NDArray[np.bool_] | None:
