@@ -36,7 +36,7 @@ _PREMISES: dict[str, PremiseKind] = {
 }  # fmt: skip
 _IMPORTANCE = {"vital": True, "true": True, "yes": True, "okay": False, "ok": False, "false": False, "no": False}
 _RELATED = ("passage", "passages", "cited")  # by what a relation that failed may be, besides
-_NUMBERS = re.compile(r"\d{1,9}(?:\s*[,;|\s]\s*\d{1,9})*")
+_NUMBERS = re.compile(r"[0-9]{1,9}(?:[,;|\s]++[0-9]{1,9})*+")
 
 Premise = tuple[PremiseKind | str, tuple[int, ...]]
 
@@ -85,7 +85,7 @@ def passage_numbers(text: str) -> tuple[int, ...]:
     if not _NUMBERS.fullmatch(bare):
         remedy = 'Write reference, answer, question, or numbers of passages: "1", "1,3".'
         raise CellError(f"{quoted(text)} names no premise", remedy)
-    numbers = tuple(map(int, re.findall(r"\d+", bare)))
+    numbers = tuple(map(int, re.findall(r"[0-9]+", bare)))
     if min(numbers) < 1 or max(numbers) > MOST_PASSAGES:
         raise CellError(f"{quoted(text)} is no passage", f"Passages are numbered from 1, up to {MOST_PASSAGES:,}.")
     return numbers

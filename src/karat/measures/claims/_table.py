@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, Literal
 
@@ -27,6 +27,7 @@ _NOTHING: dict[Side, str] = {
     "nugget": "the question has no nuggets",
     "context": NO_PASSAGES,
 }
+_NOTHING_AT_ALL = "there is nothing to measure it on"
 _REFERENCE = SIDES.index("reference")
 _WORDS = {code: name for name, code in VERDICTS.items()}
 
@@ -46,6 +47,11 @@ def share(table: ClaimTable, marked: Bools, among: Bools) -> Floats:
     return ratio(table.per_pair(marked & among), table.per_pair(among))
 
 
+def share_of(table: ClaimTable, marked: Bools, side: Side) -> Floats:
+    """Of all claims of a side of each pair, the share of these, which are marked among them."""
+    return ratio(table.per_pair(marked), table.count(side))
+
+
 def ratio(part: Floats, whole: Floats) -> Floats:
     """One by the other; NaN where that would divide by 0."""
     values: Floats = np.divide(part, whole, out=np.full(len(whole), np.nan), where=whole > 0)
@@ -54,13 +60,13 @@ def ratio(part: Floats, whole: Floats) -> Floats:
 
 def share_of_answer(table: ClaimTable, marked: Bools, empty: Empty) -> Floats:
     """Of the answer's claims, the share that is marked; NaN without passages where RAGChecker's 0 is asked for."""
-    values = share(table, marked, table.of_side("answer"))
+    values = share_of(table, marked, "answer")
     return np.where(table.passages == 0, np.nan, values) if empty == "zero" else values
 
 
 def where_claimed(table: ClaimTable, values: Floats, side: Side) -> Floats:
     """The values of pairs that have claims of a side; NaN for others."""
-    return np.where(table.per_pair(table.of_side(side)) > 0, values, np.nan)
+    return np.where(table.count(side) > 0, values, np.nan)
 
 
 def over_claims(
@@ -81,21 +87,38 @@ def over_claims(
     table = claims_of(answered, measure)
     values = score(table)
     undefined: dict[int, str] = {}
-    failed: dict[int, str] = {}
-    sides = list(dict.fromkeys(relation.partition(" by ")[0] for relation in relations))
     for pair in np.flatnonzero(np.isnan(values)).tolist():
         if empty == "zero":
             values[pair] = 0.0
         else:
-            undefined[pair] = nothing or "there is nothing to measure it on"
+            undefined[pair] = _why_nothing(answered, table, pair, relations) or nothing or _NOTHING_AT_ALL
+    unjudged, failed = table.once(("not judged", *relations), lambda: _not_judged(table, relations))
+    undefined |= unjudged
+    details = {} if shown is None else _Details(shown, table, undefined.keys() | failed.keys())
+    return MeasureResult(values, undefined, failed=failed, details=details)
+
+
+def _sides(relations: Sequence[Relation]) -> tuple[Side, ...]:
+    """The sides whose claims these relations hold against something."""
+    names = {relation.partition(" by ")[0] for relation in relations}
+    return tuple(side for side in SIDES if side in names)
+
+
+def _why_nothing(answered: AnswerTable, table: ClaimTable, pair: int, relations: Sequence[Relation]) -> str | None:
+    """Why a pair has nothing to measure: the first side that claims nothing."""
+    side = next((side for side in _sides(relations) if table.count(side)[pair] == 0), None)
+    if side == "answer" and not (answered.answers[pair] or "").strip():
+        return EMPTY_ANSWER
+    return None if side is None else _NOTHING[side]
+
+
+def _not_judged(table: ClaimTable, relations: Sequence[Relation]) -> tuple[dict[int, str], dict[int, str]]:
+    """Pairs of which the claims or the passages are not known, and pairs of which verdicts are missing or failed."""
+    undefined: dict[int, str] = {}
+    failed: dict[int, str] = {}
     if any(relation.endswith(" by passage") for relation in relations):
         undefined |= dict.fromkeys(np.flatnonzero(table.passages < 0).tolist(), NO_CONTEXTS)
-    for name in reversed(sides):
-        side: Side = name  # type: ignore[assignment]
-        none = table.known[:, SIDES.index(side)] & (table.per_pair(table.of_side(side)) == 0)
-        for pair in np.flatnonzero(none & np.isnan(values)).tolist():
-            is_empty = side == "answer" and not (answered.answers[pair] or "").strip()
-            undefined[pair] = EMPTY_ANSWER if is_empty else _NOTHING[side]
+    for side in _sides(relations):
         unknown = np.flatnonzero(~table.known[:, SIDES.index(side)]).tolist()
         undefined |= dict.fromkeys(unknown, NOT_JUDGED)
     referred = ~table.known[:, _REFERENCE] | (table.per_pair(table.of_side("reference")) > 0)
@@ -106,9 +129,7 @@ def over_claims(
             lacking = {pair: why for pair, why in lacking.items() if referred[pair]}
         failed |= lacking
         failed |= {pair: why for (pair, of), why in table.failed.items() if of == relation}
-    scored = [pair for pair in range(len(values)) if pair not in undefined and pair not in failed]
-    details = {} if shown is None else shown.details(table, scored)
-    return MeasureResult(values, undefined, failed=failed, details=details)
+    return undefined, failed
 
 
 @dataclass(frozen=True)
@@ -121,10 +142,6 @@ class ShownClaims:
     side: Side
     by: PremiseKind
     marked: Callable[[ClaimTable], Bools] | None = None
-
-    def details(self, table: ClaimTable, pairs: Sequence[int]) -> Mapping[int, Mapping[str, Any]]:
-        """What is shown for each of these pairs, made when somebody looks."""
-        return _Details(self, table, pairs)
 
     def of_pair(self, table: ClaimTable, pair: int) -> dict[str, Any]:
         """What is shown for a pair, in plain values."""
@@ -159,21 +176,21 @@ class ShownClaims:
 
 
 class _Details(Mapping[int, Mapping[str, Any]]):
-    """What is shown for pairs, made when it is asked for: most of it never is."""
+    """What is shown for pairs that have a score, made when it is asked for: most of it never is."""
 
-    def __init__(self, shown: ShownClaims, table: ClaimTable, pairs: Sequence[int]) -> None:
-        self._shown, self._table, self._pairs = shown, table, dict.fromkeys(pairs)
+    def __init__(self, shown: ShownClaims, table: ClaimTable, without: Collection[int]) -> None:
+        self._shown, self._table, self._without = shown, table, without
 
     def __getitem__(self, pair: int) -> Mapping[str, Any]:
-        if pair not in self._pairs:
+        if pair in self._without or not 0 <= pair < self._table.pairs:
             raise KeyError(pair)
         return self._shown.of_pair(self._table, pair)
 
     def __iter__(self) -> Iterator[int]:
-        return iter(self._pairs)
+        return (pair for pair in range(self._table.pairs) if pair not in self._without)
 
     def __len__(self) -> int:
-        return len(self._pairs)
+        return self._table.pairs - len(self._without)
 
 
 def _passages_of(table: ClaimTable, rows: tuple[Any, Any]) -> dict[int, list[int]]:

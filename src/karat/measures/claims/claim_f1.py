@@ -6,7 +6,7 @@ import numpy as np
 
 from karat.core.claims import ClaimTable, Relation
 from karat.core.measure import AnswerTable, Floats, MeasureResult, measure
-from karat.measures.claims._table import Empty, ShownClaims, over_claims, ratio, share
+from karat.measures.claims._table import Empty, ShownClaims, over_claims, ratio, share_of
 
 _RELATIONS: tuple[Relation, ...] = ("answer by reference", "reference by answer")
 
@@ -31,7 +31,7 @@ def claim_f1(answered: AnswerTable, *, empty: Empty = "undefined") -> MeasureRes
 
 
 def _f1(table: ClaimTable) -> Floats:
-    precision = share(table, table.entailed("answer", "reference"), table.of_side("answer"))
-    recall = share(table, table.entailed("reference", "answer"), table.of_side("reference"))
+    precision = share_of(table, table.entailed("answer", "reference"), "answer")
+    recall = share_of(table, table.entailed("reference", "answer"), "reference")
     values: Floats = np.where(precision + recall == 0, 0.0, ratio(2 * precision * recall, precision + recall))
     return values

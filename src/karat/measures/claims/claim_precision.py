@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from karat.core.claims import Relation
 from karat.core.measure import AnswerTable, MeasureResult, measure
-from karat.measures.claims._table import Empty, ShownClaims, over_claims, share
+from karat.measures.claims._table import Empty, ShownClaims, over_claims, share_of
 
 _RELATIONS: tuple[Relation, ...] = ("answer by reference",)
 
@@ -28,7 +28,7 @@ def claim_precision(answered: AnswerTable, *, empty: Empty = "undefined") -> Mea
         answered,
         "ClaimPrecision",
         _RELATIONS,
-        lambda table: share(table, table.entailed("answer", "reference"), table.of_side("answer")),
+        lambda table: share_of(table, table.entailed("answer", "reference"), "answer"),
         empty=empty,
         shown=ShownClaims("answer", "reference"),
     )

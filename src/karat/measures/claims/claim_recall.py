@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from karat.core.claims import Relation
 from karat.core.measure import AnswerTable, MeasureResult, measure
-from karat.measures.claims._table import Empty, ShownClaims, over_claims, share
+from karat.measures.claims._table import Empty, ShownClaims, over_claims, share_of
 
 _RELATIONS: tuple[Relation, ...] = ("reference by answer",)
 
@@ -28,7 +28,7 @@ def claim_recall(answered: AnswerTable, *, empty: Empty = "undefined") -> Measur
         answered,
         "ClaimRecall",
         _RELATIONS,
-        lambda table: share(table, table.entailed("reference", "answer"), table.of_side("reference")),
+        lambda table: share_of(table, table.entailed("reference", "answer"), "reference"),
         empty=empty,
         shown=ShownClaims("reference", "answer"),
     )

@@ -40,5 +40,5 @@ def context_claim_precision(answered: AnswerTable, *, empty: Empty = "undefined"
 
 
 def _precision(table: ClaimTable) -> Floats:
-    relevant = np.count_nonzero(table.relevant, axis=1).astype(np.float64)
+    relevant = table.relevant.sum(axis=1, dtype=np.float64)
     return where_claimed(table, ratio(relevant, table.passages.astype(np.float64)), "reference")

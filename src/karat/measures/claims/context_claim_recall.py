@@ -5,7 +5,7 @@ from __future__ import annotations
 from karat.core.claims import Relation
 from karat.core.measure import AnswerTable, MeasureResult, measure
 from karat.measures.claims._parts import retrieved
-from karat.measures.claims._table import Empty, ShownClaims, over_claims, share
+from karat.measures.claims._table import Empty, ShownClaims, over_claims, share_of
 
 _RELATIONS: tuple[Relation, ...] = ("reference by passage",)
 
@@ -31,7 +31,7 @@ def context_claim_recall(answered: AnswerTable, *, empty: Empty = "undefined") -
         answered,
         "ContextClaimRecall",
         _RELATIONS,
-        lambda table: share(table, retrieved(table), table.of_side("reference")),
+        lambda table: share_of(table, retrieved(table), "reference"),
         empty=empty,
         shown=ShownClaims("reference", "passage"),
     )

@@ -7,7 +7,7 @@ from typing import Literal
 from karat.core.claims import ClaimTable, Relation
 from karat.core.measure import AnswerTable, Bools, MeasureResult, measure
 from karat.measures.claims._parts import noise
-from karat.measures.claims._table import Empty, ShownClaims, over_claims, share, where_claimed
+from karat.measures.claims._table import Empty, ShownClaims, over_claims, share_of, where_claimed
 
 _RELATIONS: tuple[Relation, ...] = ("answer by passage", "answer by reference", "reference by passage")
 
@@ -44,7 +44,7 @@ def noise_sensitivity(answered: AnswerTable, *, in_: Noise = "relevant", empty: 
         answered,
         "NoiseSensitivity",
         _RELATIONS,
-        lambda table: where_claimed(table, share(table, wrong(table), table.of_side("answer")), "reference"),
+        lambda table: where_claimed(table, share_of(table, wrong(table), "answer"), "reference"),
         empty=empty,
         shown=ShownClaims("answer", "reference", wrong),
     )

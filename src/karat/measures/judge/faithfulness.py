@@ -13,7 +13,7 @@ from karat.core.measure import EMPTY_ANSWER, AnswerTable, Floats, MeasureResult,
 from karat.core.text.refusals import declines
 from karat.measures.answer._support import BLANK_CONTEXTS, NO_CONTEXTS
 from karat.measures.claims._parts import supported
-from karat.measures.claims._table import Empty, ShownClaims, over_claims, share
+from karat.measures.claims._table import Empty, ShownClaims, over_claims, share_of
 from karat.measures.judge import _prompts as prompts
 from karat.measures.judge._claims import CheckedClaims, check_claims
 from karat.measures.judge._heuristics import supported_sentences
@@ -84,7 +84,7 @@ def faithfulness(
 
 def _by_claims(answered: AnswerTable, scale: Scale, empty: Empty) -> MeasureResult:
     def score(table: ClaimTable) -> Floats:
-        values = share(table, supported(table), table.of_side("answer"))
+        values = share_of(table, supported(table), "answer")
         return values if scale == "unit" else np.where(np.isnan(values), np.nan, _liverag(values))
 
     shown = ShownClaims("answer", "passage")
