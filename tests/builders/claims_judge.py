@@ -49,10 +49,10 @@ def judge(request):
 
 
 def asked_of(llm):
-    """Every (claims, contexts) that was asked for a verdict, a claim and its contexts each."""
+    """Every claim that was asked for a verdict, with its contexts, and whether the verdict might be partial."""
     pairs = []
     for request in llm.requests:
         if request.system.startswith(VERIFY):
             contexts = tuple(text for label, text in parts_of(request).items() if label.startswith("context"))
-            pairs += [(claim, contexts) for claim in claims_in(request)]
+            pairs += [(claim, contexts, '"partial"' in request.system) for claim in claims_in(request)]
     return pairs

@@ -370,3 +370,32 @@ def test_a_stranger_s_spec_may_not_load_an_nli_model(shop, karat, put):
     told = karat("run", "--no-code")
     assert told.code == 2
     assert "nli:weights" in told.sentence
+
+
+def test_batches_of_1_and_20_change_calls_and_not_the_table():
+    from karat.core.answered import AnswerTable
+    from karat.core.claims import RELATIONS
+    from karat.core.types import Nugget
+    from karat.experiment.models import ModelSettings, close, models_of
+    from karat.measures.entailment.chat import ChatJudge
+    from karat.measures.entailment.fill import fill, places_of
+
+    answered = AnswerTable(
+        ("mine",), ("q1",), texts=["What is oil?"], answers=["Oil is black [1]. Oil is wet [2][1]. Oil is cheap."],
+        references=[("Oil is black. Oil is thick. Not oil is cheap.",)], answerable=[True],
+        contexts=[("Oil is black and wet. So is ink.", "Snow")], nuggets=[(Nugget("Oil is black and thick", True), Nugget("Oil burns", False))],
+    )  # fmt: skip
+    tables, calls = [], []
+    for most in (1, 20):
+        with FakeLLM(judge) as llm:
+            models = models_of(ModelSettings.of({"model": "m", "base_url": llm.base_url}))
+            filled = fill(answered, RELATIONS, ChatJudge(models, most))
+            close(models)
+            pairs = asked_of(llm)
+            assert len(pairs) == len(set(pairs))
+            tables.append([*zip(places_of(filled.table), filled.table.verdict.tolist(), strict=True)])
+            calls.append(llm.count)
+        assert filled.table.failed == {}
+        assert set(filled.table.verdict.tolist()) == {2, 1, 0, -1}
+    assert tables[0] == tables[1]
+    assert calls[0] > calls[1]
