@@ -383,7 +383,8 @@ def test_batches_of_1_and_20_change_calls_and_not_the_table():
     answered = AnswerTable(
         ("mine",), ("q1",), texts=["What is oil?"], answers=["Oil is black [1]. Oil is wet [2][1]. Oil is cheap."],
         references=[("Oil is black. Oil is thick. Not oil is cheap.",)], answerable=[True],
-        contexts=[("Oil is black and wet. So is ink.", "Snow")], nuggets=[(Nugget("Oil is black and thick", True), Nugget("Oil burns", False))],
+        contexts=[("Oil is black and wet. So is ink.", "Snow")],
+        nuggets=[(Nugget("Oil is black and thick", True), Nugget("Oil burns", False))],
     )  # fmt: skip
     tables, calls = [], []
     for most in (1, 20):
