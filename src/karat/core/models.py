@@ -12,7 +12,9 @@ if TYPE_CHECKING:
     import numpy as np
     from numpy.typing import NDArray
 
+    from karat.core.answered import AnswerTable
     from karat.core.asked import AnswerRequest
+    from karat.core.claims import ClaimTable, Relation
     from karat.core.types import Answer
 
 
@@ -102,12 +104,14 @@ class Models:
     """What there is to be asked. Each is made when it is first called for; None: there is none.
 
     `embedder_label` names the embedder in reports. `repeat` is how often a judge is asked the same. `answerer` gives
-    the answerer of a name, which asks these models and reads one context.
+    the answerer of a name, which asks these models and reads one context. `claims` makes the claims table of answers
+    for the relations that measures need.
     """
 
     chat: ChatModel | None = None
     embedder: Callable[[], EmbeddingModel] | None = None
     cross_encoder: Callable[[], PairScorer] | None = None
+    claims: Callable[[AnswerTable, Sequence[Relation]], ClaimTable] | None = None
     embedder_label: str = ""
     repeat: int = 1
     answerer: Callable[[str, Models], PassageAnswerer] | None = None

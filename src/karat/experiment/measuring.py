@@ -13,6 +13,7 @@ from karat.core.errors import UsageError
 from karat.core.scores import Scores
 from karat.core.text.words import plural
 from karat.experiment._answered import ContextGold, answered_of, unscored_pairs
+from karat.experiment.claims import ClaimMaker, with_claims
 from karat.results.evaluation import Note
 
 if TYPE_CHECKING:
@@ -87,6 +88,8 @@ def measure_runs(
     groups: dict[int, tuple[list[Run], Resolution | None]] = {}
     for run, resolution in zip(runs, resolutions, strict=True):
         groups.setdefault(id(resolution), ([], resolution))[0].append(run)
+    if isinstance(models.claims, ClaimMaker):
+        models.claims.prepare([run.name for run in runs], testset.ids)
     parts = [_measured(testset, some, measures, choices, models, found) for some, found in groups.values()]
     if len(parts) == 1:
         return parts[0]
@@ -129,7 +132,7 @@ def _measured(
     wanted = held if any(m.params.get("by") == "gold" for m in of_answers) else None
     answered = answered_of(testset, runs, models, unasked=contexts_do, context_gold=wanted) if of_answers else None
     scores = compute(
-        measures, [run.name for run in runs], testset.ids, judged=judged, answered=answered,
+        measures, [run.name for run in runs], testset.ids, judged=judged, answered=with_claims(answered, measures),
         missing_is_zero=dialect.counts_missing(choices.missing),
         no_gold_is_zero=dialect.no_gold_is_zero,
         unscored=unscored,

@@ -3,6 +3,6 @@
 from __future__ import annotations
 
 from karat.files.claims._read import read_claims
-from karat.files.claims._write import write_claims
+from karat.files.claims._write import claims_frame, write_claims
 
-__all__ = ["read_claims", "write_claims"]
+__all__ = ["claims_frame", "read_claims", "write_claims"]

@@ -28,6 +28,7 @@ _NOTHING: dict[Side, str] = {
     "context": NO_PASSAGES,
 }
 _NOTHING_AT_ALL = "there is nothing to measure it on"
+_REFERENCE = SIDES.index("reference")
 _WORDS = {code: name for name, code in VERDICTS.items()}
 
 
@@ -120,8 +121,13 @@ def _not_judged(table: ClaimTable, relations: Sequence[Relation]) -> tuple[dict[
     for side in _sides(relations):
         unknown = np.flatnonzero(~table.known[:, SIDES.index(side)]).tolist()
         undefined |= dict.fromkeys(unknown, NOT_JUDGED)
+    referred = ~table.known[:, _REFERENCE] | (table.per_pair(table.of_side("reference")) > 0)
     for relation in relations:
-        failed |= table.lacking(relation)
+        lacking = table.lacking(relation)
+        if relation.endswith(" by reference"):
+            undefined |= {pair: _NOTHING["reference"] for pair in lacking if not referred[pair]}
+            lacking = {pair: why for pair, why in lacking.items() if referred[pair]}
+        failed |= lacking
         failed |= {pair: why for (pair, of), why in table.failed.items() if of == relation}
     return undefined, failed
 

@@ -21,7 +21,7 @@ if TYPE_CHECKING:
     from pydantic import BaseModel
 
     from karat.core.answered import AnswerTable
-    from karat.core.models import ChatModel, ChatReply, Prompt
+    from karat.core.models import ChatModel, ChatReply, Models, Prompt
     from karat.models.structured import Structured
 
     T = TypeVar("T", bound=BaseModel)
@@ -127,8 +127,7 @@ def graded(reply: Structured[Any], worth: Callable[[Any], float]) -> Sample:
 class JudgeModel:
     """The model of one judge: how often it is asked, and where progress goes."""
 
-    def __init__(self, answered: AnswerTable, measure: str, instead: str = "heuristic") -> None:
-        models = answered.models
+    def __init__(self, models: Models, measure: str, instead: str = "heuristic") -> None:
         if models.chat is None:
             raise UsageError(
                 f"{measure} asks a chat model, and none is given. Name one with --model (and --base-url for a server "
@@ -253,7 +252,7 @@ class Judge:
 
     def _judge(self, answered: AnswerTable, cases: Mapping[int, JudgedAnswer]) -> dict[int, Judgement]:
         """What the model says, with the details of its replies."""
-        model, n = JudgeModel(answered, self.name, self.instead), len(answered.questions)
+        model, n = JudgeModel(answered.models, self.name, self.instead), len(answered.questions)
         shown: dict[int, JudgedAnswer] = {}
         cut: dict[int, list[str]] = {}
         # one question after the other for all systems: a budget that ends has paid for pairs
