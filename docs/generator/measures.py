@@ -13,13 +13,13 @@ _BETTER = {"higher": "higher is better", "lower": "lower is better"}
 
 def measures() -> str:
     """Every built-in measure."""
-    from karat.core.measure import MEASURES
+    from karat.core.measure import MEASURES, Measure
 
     specs = sorted((s for s in MEASURES if not MEASURES.is_plugin(s.name)), key=lambda s: s.name.lower())
     groups = {
         "Rankings": [s for s in specs if s.stage == "retrieval"],
-        "Answers": [s for s in specs if s.stage != "retrieval" and "chat" not in s.needs],
-        "Answers, judged by a language model": [s for s in specs if "chat" in s.needs],
+        "Answers": [s for s in specs if s.stage != "retrieval" and "chat" not in Measure(s).needs],
+        "Answers, judged by a language model": [s for s in specs if "chat" in Measure(s).needs],
     }
     parts = []
     for title, members in groups.items():

@@ -168,3 +168,22 @@ def test_from_python_a_finished_run_is_judged_and_returned(shop):
         assert karat.judge(run, "TokenF1", runs_dir="runs").mean("TokenF1", allow_incomplete=True) > 0
     with pytest.raises(karat.KaratError, match=r"in no folder\. Give a run"):
         karat.judge(karat.score(ROWS, "mine.jsonl", measures="TokenF1"), "TokenF1")
+
+
+def test_outcomes_by_sufficiency_are_shown_later_and_cost_nothing_again(shop, karat):
+    assert karat("run", "-q").code == 5
+    told = karat("judge", "-m", "CRAG, ContextSufficient, eRAG@3")
+    assert "Outcomes by sufficiency of the contexts" in told.out
+    assert "mine    sufficient" in told.out
+    told = json.loads(karat("judge", "-m", "CRAG, ContextSufficient", "--json").out)
+    (table,) = told["outcomes"]
+    assert [(row["sufficient"], row["n"]) for row in table["rows"]] == [(True, 1), (False, 0)]
+    assert "Outcomes by sufficiency" in karat("show", "LAST").out
+    assert "Selective accuracy" in karat("show", "LAST").out
+    with FakeLLM("It lasts two years [1].") as llm:
+        model = ("--model", "m", "--base-url", llm.base_url)
+        assert karat("judge", "-q", "-m", "eRAG(by=chat)@3", *model).code == 5  # the row that failed
+        assert karat("judge", "-q", "-m", "eRAG(by=chat, of=Hit)@3", *model).code == 5
+        assert llm.count == 1
+    names = ["eRAG@3", "eRAG(by=chat)@3", "eRAG(of=Hit, by=chat)@3"]
+    assert [value for value, *_ in scores(shop, names)[0]] == [1.0, 1.0, 1.0]

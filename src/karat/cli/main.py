@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import gc
 import os
 import sys
 from collections.abc import Sequence
@@ -68,6 +69,7 @@ REMOVED = {
 HELP = (["-h"], ["--help"])
 INTERRUPTED = 130
 WIDTH = 100
+COLLECTED_AFTER = 50_000  # new objects; Python looks for garbage after every 700, all the while modules are imported
 RESUMED = ("run", "demo", "testset make")
 _NO_MEMORY = ("can't start new thread", "bad_alloc", "cannot allocate memory", "out of memory")
 
@@ -131,6 +133,7 @@ def _called(words: Sequence[str]) -> str:
 
 def main() -> None:
     """Run a command; a user's mistake is one sentence and an exit code, never a traceback."""
+    gc.set_threshold(COLLECTED_AFTER)
     debug = "--debug" in sys.argv
     words, name = sys.argv[1:], ""
     try:

@@ -1,7 +1,7 @@
 """Collection of garbage, put off while very many objects are made that hold no cycles.
 
 Python looks through all objects again and again as their number grows: of documents and chunks that is a third of the
-time, and nothing is ever found.
+time, and nothing is ever found. Afterwards they count as old, or else the next look would go through all of them.
 """
 
 from __future__ import annotations
@@ -26,6 +26,14 @@ def without_collection(function: Callable[P, R]) -> Callable[P, R]:
             return function(*args, **kwargs)
         finally:
             if was_enabled:
+                _grow_old()
                 gc.enable()
 
     return called
+
+
+def _grow_old() -> None:
+    """Count all objects as old, without a look at them; not where the program itself keeps some from collection."""
+    if not gc.get_freeze_count():
+        gc.freeze()
+        gc.unfreeze()

@@ -169,7 +169,7 @@ def _read_params(text: str, spec: MeasureSpec) -> tuple[tuple[str, Any], ...]:
         name, equals, value = (s.strip() for s in part.partition("="))
         param = spec.param(name)
         given[param.name] = param.read(value if equals else "true", spec.name)
-    rel = given.get("rel")
+    rel = given.get("rel") if spec.stage == "retrieval" else None
     if rel is not None and rel < 1:
         raise UsageError(f"{spec.name}: rel={rel} would call judged-irrelevant documents relevant. Use 1 or more.")
     return tuple(given.items())

@@ -36,6 +36,7 @@ Stage = Literal["retrieval", "answer"]
 Direction = Literal["higher", "lower", "none"]
 Bounds = tuple[float, float]
 ANYTHING: Bounds = (-np.inf, np.inf)
+_CHAT = ("model", "chat")  # what `by` may say where a chat model is asked
 ROW_INPUTS = ("answer", "question", "reference", "references", "contexts")
 
 
@@ -102,7 +103,7 @@ class MeasureSpec:
     needs_gold: bool = True
     needs_contexts: bool = False
     needs_answer: bool = True  # of a measure of answers: whether it is undefined for a system that gives none
-    needs: tuple[Need, ...] = ()  # models that it asks, unless a parameter `by` says heuristic
+    needs: tuple[Need, ...] = ()  # models that it asks; a chat model only where a parameter `by` names one
     relations: tuple[Relation, ...] | Callable[..., tuple[Relation, ...]] = ()  # of the claims table, which it needs
     unit: Literal["", "count", "share"] = ""
     variants: tuple[str, ...] = ()
@@ -158,12 +159,21 @@ class Measure:
 
     @cached_property
     def rel(self) -> int | None:
-        return dict(self.given).get("rel")
+        """The grade from which a unit is relevant, of a ranking measure that names one."""
+        return dict(self.given).get("rel") if self.spec.stage == "retrieval" else None
 
     @property
     def needs(self) -> tuple[Need, ...]:
-        """The models that it asks as it is used here: none where `by` names what stands in for them."""
-        return () if self.params.get("by") in ("heuristic", "claims") else self.spec.needs
+        """The models that it asks as it is used here: no chat model where `by` names something else."""
+        by = self.params.get("by", "model")
+        return tuple(need for need in self.spec.needs if need != "chat" or by in _CHAT)
+
+    @property
+    def without_chat(self) -> str | None:
+        """The same measure by what asks no chat model, where there is such a thing: `Faithfulness(by=heuristic)`."""
+        choices = (choice for p in self.spec.params if p.name == "by" for choice in p.choices)
+        by = next((choice for choice in choices if choice not in _CHAT), None)
+        return None if by is None else f"{self.spec.name}(by={by})"
 
     @property
     def relations(self) -> tuple[Relation, ...]:
@@ -228,7 +238,9 @@ class Measure:
     def of(self, data: Judged | AnswerTable) -> Column | MeasureResult:
         """One value per pair. Retrieval measures take a Judged, answer measures an AnswerTable."""
         if isinstance(data, AnswerTable):
-            return self.spec.function(data, **self.keywords)
+            if self.tokens is not None:
+                raise UsageError(f"{self.name}: {self.spec.name} is cut by rank. Write {self.spec.name}@5.")
+            return self.spec.function(data, *(() if self.spec.cut == "none" else (self.k,)), **self.keywords)
         given = dict(self.given)
         view = data.at(rel=given.get("rel"), condensed=given.get("condensed", False))
         if self.spec.cut == "none":

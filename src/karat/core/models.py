@@ -12,6 +12,9 @@ if TYPE_CHECKING:
     import numpy as np
     from numpy.typing import NDArray
 
+    from karat.core.asked import AnswerRequest
+    from karat.core.types import Answer
+
 
 @dataclass(frozen=True)
 class Prompt:
@@ -82,6 +85,15 @@ class PairScorer(Protocol):
     def score(self, pairs: Sequence[tuple[str, str]], /) -> NDArray[np.float64]: ...
 
 
+class PassageAnswerer(Protocol):
+    """An answerer that is ready to use, as `karat.answer.Answerer`: `done` is called once for each question."""
+
+    name: str
+    fingerprint: str
+
+    def answer(self, asked: Sequence[AnswerRequest], done: Callable[[AnswerRequest, Answer], None]) -> None: ...
+
+
 Need = Literal["chat", "embedder", "cross_encoder"]
 
 
@@ -89,7 +101,8 @@ Need = Literal["chat", "embedder", "cross_encoder"]
 class Models:
     """What there is to be asked. Each is made when it is first called for; None: there is none.
 
-    `embedder_label` names the embedder in reports. `repeat` is how often a judge is asked the same.
+    `embedder_label` names the embedder in reports. `repeat` is how often a judge is asked the same. `answerer` gives
+    the answerer of a name, which asks these models and reads one context.
     """
 
     chat: ChatModel | None = None
@@ -97,6 +110,7 @@ class Models:
     cross_encoder: Callable[[], PairScorer] | None = None
     embedder_label: str = ""
     repeat: int = 1
+    answerer: Callable[[str, Models], PassageAnswerer] | None = None
     progress: Callable[[str, int, int], None] | None = None  # what is being done, how much of it, of how much
 
     def has(self, need: Need) -> bool:

@@ -141,6 +141,12 @@ class TestSet(NotebookView):
                 row[gold.label] = max(gold.grade, row.get(gold.label, gold.grade))
         return table
 
+    @cached_property
+    def golds(self) -> tuple[Gold, ...]:
+        """Every gold entry once, in order of appearance."""
+        objects = {id(gold): gold for question in self.questions for gold in question.gold}  # many questions share one
+        return tuple(dict.fromkeys(objects.values()))
+
     @property
     def has_gold(self) -> bool:
         """Whether any question has gold."""

@@ -81,6 +81,10 @@ class StoredRows(Sequence[T], Generic[T]):
     def __iter__(self) -> Iterator[T]:
         return map(self._row, range(len(self)))
 
+    def without(self, field: str) -> Iterator[T]:
+        """The rows whose objects do not have a field."""
+        return (self._row(row) for row in range(len(self)) if field not in self._object(row))
+
     @cached_property
     def ids(self) -> Sequence[str]:
         """The id of each row: of its column, or read from the front of its line, which is all that 0.3 wrote."""

@@ -271,6 +271,10 @@ class Docs(Sequence[Doc]):
     def __iter__(self) -> Iterator[Doc]:
         return chain.from_iterable(self._tables)
 
+    def outlined(self) -> Iterator[Doc]:
+        """The documents that may have pages or sections: all but those that are one chunk."""
+        return chain.from_iterable(table.without("chunk") for table in self._tables)
+
     @property
     def ids(self) -> Iterator[str]:
         """The id of each document, read as they are asked for."""

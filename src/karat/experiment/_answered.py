@@ -2,8 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import replace
+from functools import cached_property
 from typing import TYPE_CHECKING
+
+import numpy as np
 
 from karat.core.answered import AnswerTable
 from karat.core.models import Models
@@ -13,15 +17,22 @@ from karat.core.text import drop_blocks
 if TYPE_CHECKING:
     from karat.core.run import Run
     from karat.core.types import Answer, TestSet
+    from karat.match import Matched
     from karat.measures.compute import Unscored
 
 
 def answered_of(
-    testset: TestSet, runs: Sequence[Run], models: Models | None = None, *, unasked: bool = False
+    testset: TestSet,
+    runs: Sequence[Run],
+    models: Models | None = None,
+    *,
+    unasked: bool = False,
+    context_gold: Mapping[str, Sequence[bool | None]] | None = None,
 ) -> AnswerTable | None:
     """Answers of all systems beside the references; None when no system gave any.
 
-    `unasked`: contexts alone will do, for measures that look at nothing else.
+    `unasked`: contexts alone will do, for measures that look at nothing else. `context_gold` is as that of an
+    evaluation.
     """
     contexts = [contexts_of(run, testset.ids) for run in runs]
     if not any(run.has_answers for run in runs) and not (unasked and any(map(any, contexts))):
@@ -36,6 +47,8 @@ def answered_of(
         references=[() if q.id in run.unasked else q.answers for run in runs for q in questions],
         contexts=[texts for of_run in contexts for texts in of_run],
         answerable=[q.answerable for q in questions] * len(runs),
+        confidence=[answer.confidence if answer is not None else None for answer in answers],
+        context_gold=[held for run in runs for held in (context_gold or {}).get(run.name, [None] * len(questions))],
         models=models or Models(),
     )
 
@@ -46,6 +59,86 @@ def contexts_of(run: Run, questions: Sequence[str]) -> list[tuple[str, ...] | No
     named = _named_texts(run) if any(a.used is not None for a in run.answers.values()) else {}
     used = {qid: _used(run.answers[qid], named) for qid in questions if qid in run.answers}
     return [texts.get(qid) if used.get(qid) is None else used[qid] for qid in questions]
+
+
+class ContextGold(Mapping[str, Sequence[bool | None]]):
+    """Of each system that answers, whether the contexts of each answer hold all relevant gold; None: not known.
+
+    Contexts are matched as the hits that they are: those the answerer was given by id, or whose texts are those of
+    hits, or all hits where nothing is said. Contexts that are no hits of their question are not known. It is worked out
+    when it is asked for.
+    """
+
+    def __init__(self, testset: TestSet, runs: Sequence[Run], matched: Matched, rel: int = 1) -> None:
+        self._testset, self._matched, self._rel = testset, matched, rel
+        answering = {run.name: (s, run) for s, run in enumerate(runs) if run.has_answers and run.has_rankings}
+        self._runs = answering if testset.has_gold else {}
+
+    def __getitem__(self, system: str) -> list[bool | None]:
+        return self._held[system]
+
+    def __iter__(self) -> Iterator[str]:
+        return iter(self._runs)
+
+    def __len__(self) -> int:
+        return len(self._runs)
+
+    @cached_property
+    def _held(self) -> dict[str, list[bool | None]]:
+        from karat.match import judge
+
+        matched, ids = self._matched, self._testset.ids
+        given = [_context_run(run) for _, run in self._runs.values()]
+        judged = judge(self._testset, given, matched.join, replace(matched.settings, tokens=False)).at(rel=self._rel)
+        holds = (judged.found_within() >= judged.relevant).reshape(len(given), -1).tolist()
+        held: dict[str, list[bool | None]] = {}
+        for (place, _), run, of_run in zip(self._runs.values(), given, holds, strict=True):
+            first, known = place * len(ids), run.listed
+            held[run.name] = [
+                of_run[q] if judged.relevant[q] and qid in known and first + q not in matched.unmatchable else None
+                for q, qid in enumerate(ids)
+            ]
+        return held
+
+
+def _context_run(run: Run) -> Run:
+    """The hits that the answers of a run were given, of the questions of which that is known."""
+    texts = run.fields.get("text")
+    places: list[int] = []
+    offsets, questions = [0], []
+    for q, qid in enumerate(run.question_ids):
+        hits = range(int(run.offsets[q]), int(run.offsets[q + 1]))
+        answer = run.answers.get(qid)
+        if qid in run.failed or answer is None or answer.error is not None:
+            continue
+        named = answer.given if answer.given is not None else answer.used
+        if named is not None:
+            chosen = _places(named, hits, run.doc_list)
+        elif answer.contexts is not None:
+            chosen = _places(answer.contexts, hits, texts) if texts is not None else None
+        else:
+            chosen = list(hits)
+        if chosen is not None:
+            places += chosen
+            questions.append(qid)
+            offsets.append(len(places))
+    return replace(
+        run,
+        question_ids=questions,
+        offsets=np.array(offsets, np.int64),
+        _docs=[run.doc_list[i] for i in places],
+        _scores=None,
+        order="given",
+        fields={name: [column[i] for i in places] for name, column in run.fields.items()},
+        unique=False,
+        by_question=None,
+    )
+
+
+def _places(named: Sequence[str], hits: Sequence[int], column: Sequence[str | None]) -> list[int] | None:
+    """Where these ids or texts stand among the hits of a question; None where one does not."""
+    place_of = {column[i]: i for i in reversed(hits)}
+    return [place_of[name] for name in named] if all(name in place_of for name in named) else None
 
 
 def unanswered(run: Run) -> dict[str, str]:

@@ -11,7 +11,7 @@ import numpy as np
 
 from karat.core.scores import Status
 from karat.core.text.words import plural
-from karat.experiment._confidence import reliabilities
+from karat.experiment._confidence import reliabilities, selectives
 from karat.experiment._labelled import Labelled, meet
 from karat.experiment.report import file_writer
 from karat.experiment.store import find_run
@@ -56,7 +56,8 @@ def calibrate(
     """Compare the scores of a run with labels: a path, a list of dicts or a frame of id, system, measure, label, rater.
 
     `scale` gives the ends of the labels' scale where it is not the measure's ("1:5", "Faithfulness=1:5"); `correct`
-    says by which measure an answer is right ("TokenF1>=0.5"), for systems that report a confidence.
+    says by which measure an answer is right ("TokenF1>=0.5"), for the calibration of confidences and for the accuracy
+    of the surest answers.
     """
     from karat.files import as_labels
 
@@ -67,16 +68,20 @@ def calibrate(
     confident = any(value is not None for values in confidence.values() for value in values)
     met = meet(given, scores, measures, scale, confident=confident)
     found = tuple(_measure(one, scores) for one in met.labelled if one.number is not None)
+    selective, said = selectives(study.evaluation, met.labelled, correct)
     reliable, more = (
-        reliabilities(scores, confidence, met.labelled, correct) if confident else ((), _pointless(correct))
+        reliabilities(scores, confidence, met.labelled, correct)
+        if confident
+        else ((), () if selective else _pointless(correct))
     )
     return Calibration(
         run=study.name,
         taken=given.taken,
         measures=found,
         reliability=tuple(reliable),
+        selective=tuple(selective),
         unmatched=dict(met.unmatched),
-        notes=(*met.notes, *more),
+        notes=(*met.notes, *more, *said),
     )
 
 

@@ -81,12 +81,19 @@ def _reading_notes(questions: TestSet, taken: InputInfo | None) -> list[str]:
 
 def _own_dense(opened: Index) -> DenseEngine | None:
     """The dense engine of an index if karat's own embedder, which is always there, made its vectors."""
-    from karat.core.errors import KaratError
     from karat.models import EmbedderSettings
+
+    named = opened.embedder
+    return usable_dense(opened) if named is not None and named.name == EmbedderSettings().name else None
+
+
+def usable_dense(opened: Index) -> DenseEngine | None:
+    """The dense engine of an index if the embedder that made its vectors is at hand."""
+    from karat.core.errors import KaratError
     from karat.retrieve.engines.dense import DenseEngine
 
     dense = opened.engine("dense") if "dense" in opened.engines else None
-    if not isinstance(dense, DenseEngine) or dense.settings["embedder"]["name"] != EmbedderSettings().name:
+    if not isinstance(dense, DenseEngine):
         return None
     try:
         return dense if dense.embedder else None

@@ -19,6 +19,7 @@ if TYPE_CHECKING:
     from karat.core.docs import Chunks
     from karat.experiment.models import ModelSettings
     from karat.results.drafts import Generated
+    from karat.retrieve.engines.bm25 import BM25Engine
     from karat.systems.index import Index
     from karat.testset.mix import Mix
 
@@ -91,6 +92,7 @@ def generate(
     another file; `fill_gaps` then goes where it asks little. `docs` are the only documents to ask about. `chat` is
     the model, as in `karat.score`.
     """
+    from karat.experiment.check import usable_dense
     from karat.experiment.models import ModelSettings, close, models_of, spent_by, spent_notes
     from karat.systems.index import Index
     from karat.testset.generate import GenerationSettings
@@ -120,7 +122,7 @@ def generate(
         )  # fmt: skip
         generated = make(
             opened.chunks, wanted, models, docs=opened.docs, before=before.questions if before else (),
-            asked=covered.by_kind, say=say,
+            asked=covered.by_kind, index_bm25=_stemming_bm25(opened), index_dense=usable_dense(opened), say=say,
         )  # fmt: skip
         spent, sentences = spent_by(models), [note.text for note in spent_notes(models)]
     finally:
@@ -218,10 +220,18 @@ def _before(
 def _check_docs(docs: Sequence[str] | None, index: Index) -> None:
     from karat.core.errors import did_you_mean
 
-    known = set(index.chunks.column("doc"))
+    known = set(index.chunks.column("doc")) if docs else set()
     for doc in docs or ():
         if doc not in known:
             raise UsageError(f"no document of the index is called {doc!r}.{did_you_mean(doc, sorted(known))}")
+
+
+def _stemming_bm25(index: Index) -> BM25Engine | None:
+    """The BM25 engine of an index if its terms are stems of content words, by which drafts are compared."""
+    from karat.retrieve.engines.bm25 import BM25Engine
+
+    bm25 = index.engine("bm25") if "bm25" in index.engines else None
+    return bm25 if isinstance(bm25, BM25Engine) and bm25.settings["terms"] == "stem" else None
 
 
 def _mix(mix: PathLike | Mapping[str, Any] | Mix | None) -> Mix | None:

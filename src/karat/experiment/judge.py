@@ -181,7 +181,8 @@ def _scored(study: Study, runs: Sequence[Run], measures: Sequence[Measure], mode
     # every question that was to be answered has a row
     runs = [replace(run, unasked=unasked(testset, asked)) for run, asked in zip(runs, rows, strict=True)]
     return compute(
-        measures, [run.name for run in runs], testset.ids, answered=answered_of(testset, runs, models),
+        measures, [run.name for run in runs], testset.ids,
+        answered=answered_of(testset, runs, models, context_gold=study.evaluation.context_gold),
         missing_is_zero=dialect.counts_missing(spec.get("missing")), unscored=unscored_pairs(testset, runs),
     )  # fmt: skip
 
@@ -193,6 +194,7 @@ def _joined(evaluation: Evaluation, judged: Scores) -> Evaluation:
     two judges do not stand in one column.
     """
     from karat.diagnose.decisions import verdicts
+    from karat.experiment._outcomes import with_outcomes
     from karat.experiment.inputs import slices_of
     from karat.stats.summary import summarise, targets
 
@@ -208,12 +210,13 @@ def _joined(evaluation: Evaluation, judged: Scores) -> Evaluation:
     bands = {measure.spec.name for measure in scores.measures if measure.name in banded}
     summaries = summarise(scores, slices=slices_of(evaluation.testset, by), bands=bands)
     ceilings = {target.measure: target.ceiling for target in evaluation.targets}
-    return replace(
+    joined = replace(
         evaluation, scores=scores, summaries=summaries,
         targets=targets(summaries, ceilings) if evaluation.targets else (),
         verdicts=verdicts(summaries, scores.measures, dialect=evaluation.dialect),
         notes=_notes(evaluation.notes, judged, scores, summaries),
     )  # fmt: skip
+    return with_outcomes(joined)
 
 
 def _before(old: Scores, system: int, judged: Scores) -> Scores:

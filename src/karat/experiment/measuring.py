@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
-from dataclasses import dataclass, replace
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, field, replace
 from functools import partial
 from typing import TYPE_CHECKING
 
@@ -12,7 +12,7 @@ import numpy as np
 from karat.core.errors import UsageError
 from karat.core.scores import Scores
 from karat.core.text.words import plural
-from karat.experiment._answered import answered_of, unscored_pairs
+from karat.experiment._answered import ContextGold, answered_of, unscored_pairs
 from karat.results.evaluation import Note
 
 if TYPE_CHECKING:
@@ -38,6 +38,7 @@ class MeasuredRuns:
     scores: Scores
     judged: Judged | None
     matching: Matching | None
+    context_gold: Mapping[str, Sequence[bool | None]] = field(default_factory=dict)  # as that of an evaluation
 
 
 def measures_of(
@@ -93,6 +94,7 @@ def measure_runs(
         scores.select(systems=[scores.systems.index(run.name) for run in runs]),
         next((part.judged for part in parts if part.judged is not None), None),
         _joined([part.matching for part in parts if part.matching is not None]),
+        {name: held for part in parts for name, held in part.context_gold.items()},
     )
 
 
@@ -122,15 +124,18 @@ def _measured(
     unscored = replace(unscored_pairs(testset, runs), unmatchable=unmatchable, absent=absent)
     of_answers = [m for m in measures if m.spec.stage == "answer"]
     contexts_do = any(not m.spec.needs_answer for m in of_answers)
+    held = ContextGold(testset, runs, matched, choices.matching.rel) if matched is not None else {}
+    wanted = held if any(m.params.get("by") == "gold" for m in of_answers) else None
+    answered = answered_of(testset, runs, models, unasked=contexts_do, context_gold=wanted) if of_answers else None
     scores = compute(
-        measures, [run.name for run in runs], testset.ids, judged=judged,
-        answered=answered_of(testset, runs, models, unasked=contexts_do) if of_answers else None,
+        measures, [run.name for run in runs], testset.ids, judged=judged, answered=answered,
         missing_is_zero=dialect.counts_missing(choices.missing),
         no_gold_is_zero=dialect.no_gold_is_zero,
         unscored=unscored,
     )  # fmt: skip
     ends = {run.name: end for run in runs if (end := run.common_length) is not None}
-    return MeasuredRuns(replace(scores, lists_end=ends), judged, matched.matching if matched is not None else None)
+    matching = matched.matching if matched is not None else None
+    return MeasuredRuns(replace(scores, lists_end=ends), judged, matching, held)
 
 
 def _matched(

@@ -14,7 +14,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, Union
 
 from karat.core.errors import UsageError
-from karat.core.models import ChatReply, EmbeddingModel, Models, Need, PairScorer, Prompt
+from karat.core.models import ChatReply, EmbeddingModel, Models, Need, PairScorer, PassageAnswerer, Prompt
 from karat.experiment.settings import settings_of
 
 if TYPE_CHECKING:
@@ -248,8 +248,16 @@ def models_of(
         cross_encoder=scores_pairs if folder is not None else None,
         embedder_label=WORDLLAMA if embedder is None else embedder.label,
         repeat=settings.repeat,
+        answerer=passage_answerer,
         progress=progress,
     )
+
+
+def passage_answerer(name: str, models: Models) -> PassageAnswerer:
+    """The answerer of a name, which reads one context."""
+    from karat.answer import AnswererSettings, answerer_named
+
+    return answerer_named(AnswererSettings(name, contexts=1), models)
 
 
 def close(models: Models) -> None:
@@ -280,8 +288,8 @@ def check_needs(measures: Sequence[Measure], models: Models) -> None:
         for need in measure.needs:
             if not models.has(need):
                 what, how = _HOW[need]
-                heuristic = any(p.name == "by" and "heuristic" in p.choices for p in measure.spec.params)
-                instead = f", or write {measure.spec.name}(by=heuristic), which asks no model" if heuristic else ""
+                other = measure.without_chat if need == "chat" else None
+                instead = f", or write {other}, which asks no model" if other else ""
                 raise UsageError(f"{measure.name} needs {what}. {how}{instead}.")
 
 

@@ -15,6 +15,7 @@ from typing import TYPE_CHECKING
 from karat.core.asked import AnswerRequest, Context
 from karat.core.models import ChatReply, Models, Prompt
 from karat.core.text.words import plural
+from karat.experiment.models import passage_answerer
 
 if TYPE_CHECKING:
     from karat.core.measure import Measure
@@ -156,7 +157,8 @@ def planned_run(spec: str | os.PathLike[str] | Spec, testset: str | os.PathLike[
     if judging is not None and answer is not None:
         plan = replace(work.plan, answers=True, able=("chat",))
         measures = [m for m in parse_all(plan.measures, k=plan.choices.k, load_code=True) if "chat" in m.needs]
-        _judge(measures, names, asked, answer.contexts, words, Models(chat=judging, repeat=spec.keys.judge_repeat))
+        models = Models(chat=judging, repeat=spec.keys.judge_repeat, answerer=passage_answerer)
+        _judge(measures, names, asked, answer.contexts, words, models)
     found = dict(pair for one in (counting, judging) if one is not None for pair in one.estimates())
     budgets = spec.keys.budgets
     shown = tuple(name for name, _ in systems)

@@ -141,6 +141,7 @@ def evaluation_of(
     from karat.diagnose import guards
     from karat.diagnose.decisions import verdicts
     from karat.experiment._answered import answers_given
+    from karat.experiment._outcomes import with_outcomes
     from karat.experiment.frozen import changed_notes
     from karat.experiment.inputs import slices_of
     from karat.experiment.measuring import judge_notes, measure_runs, measures_of, reachable, spread_notes
@@ -175,7 +176,7 @@ def evaluation_of(
     told += matching.notes if matching is not None else ()
     ceilings = reachable(measured.judged, scores, dialect, _findable(resolutions))
     ties = choices.matching.ties
-    return Evaluation(
+    evaluation = Evaluation(
         testset=testset,
         scores=scores,
         summaries=summaries,
@@ -202,7 +203,9 @@ def evaluation_of(
         refusals=_refusals(answers),
         docs=_ranked_places(testset, runs, ties, "doc"),
         pages=_ranked_places(testset, runs, ties, "page"),
+        context_gold=measured.context_gold,
     )
+    return with_outcomes(evaluation)
 
 
 def _findable(resolutions: Sequence[Resolution | None]) -> NDArray[np.bool_] | None:

@@ -7,6 +7,7 @@ from collections.abc import Callable, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, field
 from functools import lru_cache, partial
+from operator import itemgetter
 from typing import Any
 
 from karat.core.types import Gold
@@ -98,7 +99,7 @@ def columns_of(entries: Sequence[Any]) -> dict[str, list[Any]] | None:
     if set(map(len, entries)) != {len(plan)}:
         return None
     with suppress(CellError, KeyError):  # a gap or another name, or else a fault that is named entry by entry
-        return {field: convert([entry[name] for entry in entries]) for field, name, convert in plan}
+        return {field: convert(list(map(itemgetter(name), entries))) for field, name, convert in plan}
     return None
 
 
@@ -197,7 +198,7 @@ class HitColumns:
     def ids(self) -> list[str]:
         """What each hit is called."""
         ids = self.fields.get("id")
-        return ids if ids is not None and None not in ids else [hit_id(hit) for hit in self.rows()]
+        return ids if ids is not None and all(ids) else [hit_id(hit) for hit in self.rows()]
 
 
 def hit_id(fields: Mapping[str, Any]) -> str:

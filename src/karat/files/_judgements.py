@@ -39,7 +39,7 @@ def read_judgement_rows(input: Input) -> tuple[TestSet, list[str]]:
         _refuse_judged_twice(input, rows, qid, entries[0], row)
         golds.setdefault(qid, []).append(replace(entries[0], grade=grade))
     testset = TestSet([Question(qid, gold=tuple(entries)) for qid, entries in golds.items()], name=input.stem)
-    notes = [*reader.pages.notes(), *range_note(gold for one in testset for gold in one.gold)]
+    notes = [*reader.pages.notes(), *range_note(testset.golds)]
     return testset, notes + input.column_notes([*columns.used, *flat.used])
 
 

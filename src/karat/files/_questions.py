@@ -163,8 +163,12 @@ class QuestionReader(RecordReader):
         if set(map(type, lists)) != {list} or (golds := self.gold.read_alike(list(chain.from_iterable(lists)))) is None:
             return None
         try:
-            answers = [_answers(*self.columns.first(record, "answers")) for _, record in rows]
-            kinds = [self.text(record, "kind") for _, record in rows]
+            answers: list[tuple[str, ...]] = [()] * len(rows)
+            kinds: list[str | None] = [None] * len(rows)
+            if "answers" in columns:
+                answers = [_answers(*self.columns.first(record, "answers")) for _, record in rows]
+            if "kind" in columns:
+                kinds = [self.text(record, "kind") for _, record in rows]
         except CellError:
             return None
         if (questions := self.read_questions(rows)) is None:
@@ -268,7 +272,7 @@ def _refuse_other(input: Input, question: Question, first: Question, row: int, f
 
 
 def _notes(reader: QuestionReader, testset: TestSet) -> list[str]:
-    notes = [*reader.pages.notes(), *range_note(gold for question in testset for gold in question.gold)]
+    notes = [*reader.pages.notes(), *range_note(testset.golds)]
     notes += reader.id_notes() + gold_notes(testset)
     if reader.gold.missing_pages:
         notes.append(f'{reader.gold.missing_pages} gold pages are "N/A" and name no page')

@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Callable, Collection, Iterable, Sequence
 from contextlib import suppress
+from functools import cached_property
 from itertools import pairwise
 from typing import TYPE_CHECKING, Any, NoReturn
 
@@ -57,10 +58,20 @@ class RunBuilder:
             column.extend([None] * (place - len(column)))
             column += hits.fields[field]
 
+    @cached_property
+    def _numbers(self) -> NDArray[np.float64]:
+        """The scores of all hits, NaN where one has none; asked for when all are there."""
+        return np.array(self.scores, np.float64)
+
+    @property
+    def has_some_scores(self) -> bool:
+        """Whether some hits have scores, and some have none."""
+        return 0 < int(np.isnan(self._numbers).sum()) < len(self._numbers)
+
     @property
     def falls(self) -> bool:
         """Whether scores never rise within a list."""
-        rises = np.diff(np.array(self.scores, np.float64)) > 0  # never of one that is None
+        rises = np.diff(self._numbers) > 0  # never of one that is None
         ends = np.cumsum(self.sizes, dtype=np.int64)
         rises[ends[(ends > 0) & (ends < len(self.scores))] - 1] = False  # from one list to the next
         return not rises.any()
@@ -72,13 +83,13 @@ class RunBuilder:
             self.listed, self.sizes = [], []
         for column in self.fields.values():
             column.extend([None] * (size - len(column)))
-        scored = size and all(score is not None for score in self.scores)
+        scored = size and not np.isnan(self._numbers).any()
         return Run(
             name,
             question_ids=self.listed,
             offsets=np.concatenate((np.zeros(1, np.int64), np.cumsum(np.array(self.sizes, np.int64)))),
             _docs=self.docs,
-            _scores=np.array(self.scores, np.float64) if scored else None,
+            _scores=self._numbers if scored else None,
             fields=self.fields,
             answers=self.answers,
             failed=self.failed,
@@ -200,7 +211,7 @@ def list_notes(builders: Collection[RunBuilder]) -> list[str]:
     notes = []
     if not all(builder.falls for builder in builders):
         notes.append("scores do not fall within the lists: the order of the lists is kept")
-    if any(None in builder.scores and len(set(builder.scores)) > 1 for builder in builders):
+    if any(builder.has_some_scores for builder in builders):
         notes.append("some hits have no score: scores are left aside, the order of the lists is kept")
     blank = sum(builder.blank for builder in builders)
     if blank and any(builder.docs for builder in builders):

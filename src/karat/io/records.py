@@ -11,6 +11,7 @@ import json
 import re
 import threading
 from collections.abc import Callable, Iterable, Iterator, Sequence
+from contextlib import suppress
 from typing import Any, Literal
 
 from karat.core.text.wellformed import well_formed, well_formed_values
@@ -45,7 +46,7 @@ def parse_json(text: str, *, strict: bool = True) -> Any:
     replaced.
     """
     try:
-        value = _STRICT.decode(text) if strict else json.loads(text)
+        value = _strictly(text) if strict else json.loads(text)
     except json.JSONDecodeError as problem:
         what = f"not valid JSON ({problem.msg}, column {problem.colno})"
         raise JSONError(what, "Correct it, or write the file again.", problem.lineno) from None
@@ -68,6 +69,16 @@ def _once(pairs: list[tuple[str, Any]]) -> Record:
 
 
 _STRICT = json.JSONDecoder(object_pairs_hook=_once)
+_scan: Callable[[str, int], tuple[Any, int]] = _STRICT.scan_once  # type: ignore[attr-defined]
+
+
+def _strictly(text: str) -> Any:
+    """What the strict decoder gives; at once where no blanks stand around the value, as in lines of a file."""
+    with suppress(StopIteration):  # where a value is missing, which the decoder says in words
+        value, end = _scan(text, 0)
+        if end == len(text):
+            return value
+    return _STRICT.decode(text)
 
 
 def is_object(line: str) -> bool:

@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+from collections import defaultdict
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
+from itertools import chain, count
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -77,20 +79,13 @@ class Join:
         """All entries of the test set, question by question."""
         return [gold for question in self.testset.questions for gold in question.gold]
 
-    @cached_property
-    def kind_of(self) -> Mapping[Gold, str]:
-        """The name of the matcher that each entry goes by."""
-        if isinstance(self.by, str):
-            return dict.fromkeys(self.golds, next(iter(self.matchers)))
-        return {gold: kind for gold in self.golds if (kind := self.kind(gold)) is not None}
-
     def kind(self, gold: Gold) -> str | None:
         """The name of the matcher that an entry goes by; None for one that is not in the test set."""
         return self._only if isinstance(self.by, str) else self.by.get(gold)
 
     def of_kind(self, kind: str) -> list[Gold]:
         """The entries that go by a matcher, each once."""
-        return [gold for gold, its in self.kind_of.items() if its == kind] if kind in self.matchers else []
+        return [gold for gold in self.testset.golds if self.kind(gold) == kind] if kind in self.matchers else []
 
     @property
     def is_plain(self) -> bool:
@@ -139,25 +134,27 @@ class Join:
 
     def units_of(self, testset: TestSet) -> Units:
         """The gold of a test set as units: equal keys of a question are one; an entry without a key is one."""
-        question: list[int] = []
-        grade: list[int] = []
-        golds: list[Gold] = []
-        keys: list[Key | None] = []
-        objects = {id(gold): gold for one in testset.questions for gold in one.gold}  # several questions may share one
+        golds = [gold for question in testset.questions for gold in question.gold]
+        objects = {id(gold): gold for gold in golds}  # several questions may share one
         keys_of = {number: self.gold_keys(gold) or (None,) for number, gold in objects.items()}
-        for q, one in enumerate(testset.questions):
-            number: dict[Key, int] = {}
-            for gold in one.gold:
-                for key in keys_of[id(gold)]:
-                    unit = len(golds) if key is None else number.setdefault(key, len(golds))
-                    if unit < len(golds):
-                        grade[unit] = max(grade[unit], gold.grade)
-                        continue
-                    question.append(q)
-                    grade.append(gold.grade)
-                    golds.append(gold)
-                    keys.append(key)
-        return Units(np.array(question, np.int64), np.array(grade, np.int64), golds, keys)
+        held = [keys_of[id(gold)] for gold in golds]
+        keys = list(chain.from_iterable(held))
+        entry = np.repeat(np.arange(len(golds)), np.fromiter(map(len, held), np.int64, len(held)))
+        sizes = np.array([len(question.gold) for question in testset.questions], np.int64)
+        question = np.repeat(np.arange(len(sizes)), sizes)[entry]
+        grade = np.fromiter((gold.grade for gold in golds), np.int64, len(golds))[entry]
+        numbers: defaultdict[Key | None, int] = defaultdict(count().__next__)
+        number = np.fromiter(map(numbers.__getitem__, keys), np.int64, len(keys))
+        is_own = number == numbers.get(None, -1)
+        number[is_own] = len(numbers) + np.flatnonzero(is_own)
+        named = question * (number.max(initial=0) + 1) + number
+        _, first, unit = np.unique(named, return_index=True, return_inverse=True)
+        highest = grade[first]
+        np.maximum.at(highest, unit, grade)
+        order = np.argsort(first)
+        places = first[order]
+        gold = [golds[at] for at in entry[places].tolist()]
+        return Units(question[places], highest[order], gold, [keys[at] for at in places.tolist()])
 
     @cached_property
     def units(self) -> Units:

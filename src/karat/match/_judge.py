@@ -109,8 +109,10 @@ def _keys_held(keys: Sequence[tuple[Key, ...]], hits: Ints, question: Ints, unit
     A hit without a key is a unit of its own.
     """
     objects = np.fromiter(map(id, keys), np.int64, len(keys))  # hits that are alike share one tuple of keys
-    _, first, held = np.unique(objects[hits], return_index=True, return_inverse=True)
-    combinations = [keys[hit] for hit in hits[first].tolist()]
+    alike, held = np.unique(objects[hits], return_inverse=True)
+    some = np.empty(len(alike), np.int64)
+    some[held] = hits
+    combinations = [keys[hit] for hit in some.tolist()]
     numbers: defaultdict[Key, int] = defaultdict(count().__next__)
     flat = np.fromiter(map(numbers.__getitem__, chain.from_iterable(combinations)), np.int64)
     sizes = np.fromiter(map(len, combinations), np.int64, len(combinations))

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from functools import cache, partial
 from typing import TYPE_CHECKING
 
@@ -38,13 +38,14 @@ def matcher_of_each(
             kind_of[gold] = kind
         else:
             (documents if gold.doc is not None and gold.id is None and gold.chunk is None else ids).append(gold)
-    reasons = []
+    reasons, finest = [], set(kind_of.values())
     for names, first in ((ids, "exact"), (documents, "doc")):
         if names:
             kind, why = _matcher_for_ids(first, MatchInputs(names, runs, options), share_found)
             kind_of.update(dict.fromkeys(names, kind))
             reasons.append(why)
-    if set(kind_of.values()) - {kind_of[gold] for gold in (*ids, *documents)}:
+            finest.discard(kind)
+    if finest:
         reasons.insert(0, "each gold entry by the finest thing it names")
     return kind_of, "; ".join(dict.fromkeys(reasons)) or AS_THEY_ARE
 
@@ -75,22 +76,33 @@ def _first_shown(runs: Sequence[Run], kinds: Sequence[str]) -> str | None:
 
 def _matcher_for_ids(first: str, inputs: MatchInputs, share_found: ShareFound) -> tuple[str, str]:
     """By what ids or documents are compared: as they are, else by the strictest matcher that finds them."""
-    golds = inputs.golds
-    whys = {first: AS_THEY_ARE if first == "exact" else "documents compared whole"}
-    whole = {"doc" for gold in golds if gold.doc is not None} | {"url" for gold in golds if gold.url is not None}
-    beside = whole if first == "exact" else set()  # what an id stands in is no name of it
-    others = [m for m in by_strictness() if m.is_keyed and m.name not in whys and m.name not in beside]
-    whys |= {m.name: why for m in others if (why := m.fits(inputs))}
-    names = list(whys)
-    if first == "doc":  # an address or a uuid says more exactly which document it is
-        names = [*(name for name in names if name in ("url", "uuid")), "doc"]
+    whys: dict[str, str] = {}
     best, share = first, 0.0
-    for name in names:
-        here = share_found(golds, name)
+    for name, why in _fitting(first, inputs):
+        whys[name] = why
+        here = share_found(inputs.golds, name)
         if here > share:
             best, share = name, here
         if share > LOW or (share > 0 and first == "exact"):
             break  # it clearly wins, or ids as they are find something: nothing looser unasked
     if not share:  # what would find them if they were not ambiguous says what to add
-        best = next((name for name in names if MATCHERS.get(name).ambiguity(inputs) is not None), best)
+        best = next((name for name in whys if MATCHERS.get(name).ambiguity(inputs) is not None), best)
     return best, whys[best]
+
+
+def _fitting(first: str, inputs: MatchInputs) -> Iterator[tuple[str, str]]:
+    """Matchers that suit the shapes of ids or documents and of the hits, and why; looked for as each is tried."""
+    if first == "exact":
+        yield first, AS_THEY_ARE
+    golds = inputs.golds
+    whole = {"doc" for gold in golds if gold.doc is not None} | {"url" for gold in golds if gold.url is not None}
+    others = [matcher for matcher in by_strictness() if matcher.is_keyed and matcher.name != first]
+    if first == "doc":  # an address or a uuid says more exactly which document it is
+        others = [matcher for matcher in others if matcher.name in ("url", "uuid")]
+    else:  # what an id stands in is no name of it
+        others = [matcher for matcher in others if matcher.name not in whole]
+    for matcher in others:
+        if why := matcher.fits(inputs):
+            yield matcher.name, why
+    if first == "doc":
+        yield first, "documents compared whole"

@@ -150,7 +150,7 @@ def _choose(
         judged = judge(testset, runs, exact, settings)
         if least_share(judged) > LOW:
             return exact, judged, AS_THEY_ARE
-    golds = list(dict.fromkeys(gold for question in testset.questions for gold in question.gold))
+    golds = testset.golds
     tried: dict[str, tuple[Join, Judged]] = {}
 
     def joined_by(some: Sequence[Gold], by: str | Mapping[Gold, str]) -> tuple[Join, Judged]:

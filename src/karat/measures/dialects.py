@@ -292,6 +292,20 @@ DIALECTS: dict[str, Dialect] = {
                 _ZERO,
             ),
         ),
+        Dialect(
+            "crag",
+            "the CRAG benchmark: a right answer 1, a missing one 0, a wrong one -1",
+            ranking=_RANKING,
+            answers=("CRAG(unanswerable=missing)", "EM"),
+            by_model={"CRAG(by=model, unanswerable=missing)": "chat"},
+            meanings={"CRAG": "CRAG(unanswerable=missing)"},
+            missing="zero",
+            differs=(
+                "Declining a question that has no answer counts 0, as declining any other; by default karat counts it "
+                "1: a system that rightly declines is not told from one that fails to answer.",
+                "A question without an answer in the results scores 0 and counts in the mean.",
+            ),
+        ),
     )
 }
 

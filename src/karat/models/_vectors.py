@@ -19,7 +19,7 @@ from karat.io.writing import private, unwritable
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
-    from karat.models._embedder import Embedder
+    from karat.core.models import EmbeddingModel
 
     Vectors = NDArray[np.float32]
     Digests = NDArray[np.uint8]
@@ -85,7 +85,7 @@ def text_digest(text: str) -> bytes:
 
 
 def embed_all(
-    embedder: Embedder,
+    embedder: EmbeddingModel,
     texts: Sequence[str],
     known: Sequence[Known] = (),
     journal: Path | None = None,

@@ -57,12 +57,15 @@ def comparison(result: Comparison) -> str:
 def calibration(result: Calibration) -> str:
     """Every figure and sentence."""
     from karat.report.build import calibration as words
+    from karat.report.build.outcomes import selective_sentence
 
     document: dict[str, Any] = plain(result)
     for row, one in zip(document["measures"], result.measures, strict=True):
         row["sentences"] = [*words.agreement_sentences(one), *(words.mean_sentence(one, s) for s in one.systems)]
     for row, reliability in zip(document["reliability"], result.reliability, strict=True):
         row["sentence"] = words.confidence_sentence(reliability)
+    for row, curve in zip(document["selective"], result.selective, strict=True):
+        row["coverage"], row["sentence"] = curve.coverage, selective_sentence(curve)
     return _ascii(document)
 
 
@@ -126,6 +129,8 @@ def study(result: Study, place: str = "") -> str:
         "choice": result.choice,
         "failures": result.failure_counts,
         "answers": _answers(result),
+        "outcomes": result.evaluation.outcomes,
+        "selective": result.evaluation.selective,
         "error_classes": result.error_classes,
         "next": next_steps(result, place),
         "warnings": [note.text for note in result.evaluation.notes if note.level == "warning"],

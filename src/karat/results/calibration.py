@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 
-from karat.results.evaluation import InputInfo, Note
+from karat.results.evaluation import InputInfo, Note, SelectiveAccuracy
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -149,6 +149,7 @@ class Calibration:
     taken: InputInfo
     measures: tuple[MeasureCalibration, ...]
     reliability: tuple[Reliability, ...] = ()
+    selective: tuple[SelectiveAccuracy, ...] = ()
     unmatched: Mapping[str, int] = field(default_factory=dict)  # "measure X", "system Y", "question Z" -> labels
     notes: tuple[Note, ...] = ()
 

@@ -120,9 +120,17 @@ class VectorShard:
 
     def places(self, rows: Ints) -> Ints:
         """Where the vectors of those of some rows stand that it has and that have one."""
-        local = self._local(rows)
-        places = self.content.rows[local]
+        places = self.place_of(rows)
         return places[places >= 0]
+
+    def place_of(self, rows: Ints) -> Ints:
+        """Where the vector of each of some rows stands; -1 where it has none for it."""
+        if self.order is None:
+            return self.content.rows[rows]
+        local = places_in(self.order, rows)
+        places, held = np.full(len(rows), -1), local >= 0
+        places[held] = self.content.rows[local[held]]
+        return places
 
     def best(self, asked: Vectors, rows: Ints) -> tuple[float, int] | None:
         """The highest cosine of a query and some rows, and the highest of those that have it; None: none has one."""

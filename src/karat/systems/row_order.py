@@ -26,7 +26,10 @@ ORDER = "order.npy"
 def write_order(shards: Sequence[Path], folder: Path) -> None:
     """Write the order of the chunks of shards, where there are several."""
     if len(shards) > 1:
-        np.save(folder / ORDER, np.concatenate(row_orders([load_chunks(shard) for shard in shards])))
+        orders = row_orders([load_chunks(shard) for shard in shards])
+        rows = np.lib.format.open_memmap(folder / ORDER, "w+", np.int64, (sum(map(len, orders)),))
+        np.concatenate(orders, out=rows)
+        rows.flush()
 
 
 def load_orders(folder: Path, sizes: Sequence[int]) -> list[Ints]:

@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable
+from collections.abc import Collection, Iterable, Sequence
 from typing import TYPE_CHECKING
 
 from karat.core.types import Gold, Question
+from karat.corpus import Docs
 from karat.testset.lexicon import one_line
 
 if TYPE_CHECKING:
@@ -31,10 +32,12 @@ class QuestionIds:
 
 
 class QuotePages:
-    """On which pages quotes stand, as far as documents say."""
+    """On which pages quotes of the wanted documents stand, as far as these say."""
 
-    def __init__(self, docs: Iterable[Doc] | None = None) -> None:
-        self._pages: dict[str, tuple[Page, ...]] = {doc.id: doc.pages for doc in docs or () if doc.pages}
+    def __init__(self, docs: Sequence[Doc] | None, wanted: Collection[str]) -> None:
+        ids: Iterable[str] = docs.ids if isinstance(docs, Docs) else (doc.id for doc in docs or ())
+        rows = [row for row, id_ in enumerate(ids) if id_ in wanted]  # no other is read
+        self._pages: dict[str, tuple[Page, ...]] = {doc.id: doc.pages for doc in map((docs or ()).__getitem__, rows)}
 
     def page_of(self, fragment: Fragment, quote: str) -> str | None:
         """The page, or the pages from first to last, that a quote of a fragment stands on; those of all of it else."""

@@ -9,7 +9,7 @@ it depends on the replies and the seed alone, never on which reply came first.
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property
 from itertools import islice
@@ -29,6 +29,8 @@ if TYPE_CHECKING:
     from karat.core.models import ChatModel, Models
     from karat.core.types import Question
     from karat.models.structured import Structured
+    from karat.retrieve.engines.bm25 import BM25Engine
+    from karat.retrieve.engines.dense import DenseEngine
     from karat.testset.check import DraftVerdict, Surroundings
     from karat.testset.mix import Mix
     from karat.testset.related import Related
@@ -74,31 +76,34 @@ def generate(
     settings: GenerationSettings,
     models: Models,
     *,
-    docs: Iterable[Doc] | None = None,
+    docs: Sequence[Doc] | None = None,
     before: Sequence[Question] = (),
     asked: Mapping[str, Collection[int]] | None = None,
+    index_bm25: BM25Engine | None = None,
+    index_dense: DenseEngine | None = None,
     say: Say = lambda what, done, total: None,
 ) -> Generated:
     """The questions that are wanted, as far as they pass the filters.
 
     `before` are questions that exist: none is repeated, and ids go on from theirs; `asked` are the rows that each
-    kind is asked about already. `docs` tell sections and the pages of quotes. Every draft that was tried is either a
-    question or among the rejected.
+    kind is asked about already. `docs` tell sections and the pages of quotes. Drafts are searched for by the engines
+    of the index that are given (see `Surroundings`). Every draft that was tried is either a question or among the
+    rejected.
     """
     from karat.testset.check import Surroundings
 
-    docs = None if docs is None else list(docs)
     say("choosing chunks", 0, 1)
     sampled = sample(
         chunks, settings.samples, seed=settings.seed, least_tokens=settings.least_tokens,
         wanted_docs=settings.wanted_docs, weights=settings.weights, sections=sections_of(chunks, docs),
     )  # fmt: skip
     wanted, notes = _wanted(settings.kinds, settings.offline)
-    surroundings = Surroundings(chunks, models, before)
+    surroundings = Surroundings(chunks, models, before, index_bm25=index_bm25, index_dense=index_dense)
     run = _Generation(chunks, settings, sampled, surroundings, say, asked or {})
     slots = run.offline(wanted) if settings.offline else run.by_model(wanted, models)
-    ids, pages = QuestionIds(one.id for one in before), QuotePages(docs)
+    ids = QuestionIds(one.id for one in before)
     drafts = {ids.next(slot.kind.name): slot.draft for slot in slots if slot.draft is not None}
+    pages = QuotePages(docs, {one.chunk.doc for draft in drafts.values() for one in draft.fragments})
     questions = tuple(question_of(draft, id_, pages) for id_, draft in drafts.items())
     numbers = dict.fromkeys((one.name for one in wanted), settings.samples * settings.each)
     generated = Generated(
@@ -266,7 +271,7 @@ class _Generation:
 
         unfit = {one.row for one in self.sampled.left_out if one.reason not in ("not_drawn", "covered")}
         usable = [row for row in range(len(self.chunks)) if row not in unfit]
-        return Related(self.chunks, usable, self.surroundings.vectors)
+        return Related(self.chunks, usable, self.surroundings.dense)
 
     def _next(self, slot: QuestionSlot, supplies: Mapping[str, Iterator[tuple[int, ...]]]) -> bool:
         """Give a slot the next chunks of its kind; False where there are none left."""

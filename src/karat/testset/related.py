@@ -14,9 +14,8 @@ from karat.testset.once import once
 from karat.testset.sample import begins
 
 if TYPE_CHECKING:
-    from numpy.typing import NDArray
-
     from karat.core.docs import Chunks
+    from karat.retrieve.engines.dense import DenseEngine
 
 NEAREST = 10  # neighbours that are looked at
 ABOVE = 0.25  # of the way from unrelated to identical, from which two chunks speak of related things
@@ -29,12 +28,12 @@ _LINK = re.compile(r"\]\(\s*<?([^)\s>]{1,2000})|(https?://[^\s)>\]\"']{1,2000})"
 class Related:
     """Partners of chunks: those they link to, then those near in meaning.
 
-    `vectors` are of all rows, each of length 1. `usable` rows may be partners.
+    `dense` has the vectors of all rows. `usable` rows may be partners.
     """
 
     chunks: Chunks
     usable: Collection[int]
-    vectors: NDArray[np.float32]
+    dense: DenseEngine
 
     def __post_init__(self) -> None:
         self.usable = frozenset(self.usable)
@@ -48,20 +47,20 @@ class Related:
     @cached_property
     def floor(self) -> float:
         """How alike two chunks are that have nothing to do with one another: the median cosine of pairs by lot."""
-        if len(self.vectors) < 2:
+        size = len(self.chunks)
+        if size < 2:
             return 0.0
-        left, right = np.random.default_rng(len(self.vectors)).integers(0, len(self.vectors), (2, _PAIRS))
+        left, right = np.random.default_rng(size).integers(0, size, (2, _PAIRS))
         apart = left != right
-        cosines = np.einsum("ij,ij->i", self.vectors[left[apart]], self.vectors[right[apart]])
+        cosines = np.einsum("ij,ij->i", *(self.dense.vectors_of(rows[apart]) for rows in (left, right)))
         return round(float(np.median(cosines)), 5) if len(cosines) else 0.0
 
     def _near(self, row: int) -> list[int]:
         """Neighbours that are near enough, and do not say the same."""
-        cosines = np.round(self.vectors @ self.vectors[row], 5)
-        cosines[row] = -1.0
+        rows, cosines = self.dense.search_vectors(self.dense.vectors_of(np.array([row])), 2 * NEAREST + 1).of(0)
         least = self.floor + ABOVE * (1 - self.floor)
-        order = np.argsort(-cosines, kind="stable")[: 2 * NEAREST].tolist()
-        return [other for other in order if least <= cosines[other] < SAME and other in self.usable][:NEAREST]
+        near = zip(rows.tolist(), np.round(cosines, 5).tolist(), strict=True)
+        return [other for other, cosine in near if least <= cosine < SAME and other in self.usable][:NEAREST]
 
     def _linked(self, row: int) -> list[int]:
         """The first usable chunk of each document that a chunk links to."""
@@ -85,10 +84,11 @@ class Related:
     @cached_property
     def _by_doc(self) -> dict[str, list[int]]:
         by_doc: dict[str, list[int]] = {}
-        for row, chunk in enumerate(self.chunks):
-            by_doc.setdefault(chunk.doc, []).append(row)
+        for row, doc in enumerate(self.chunks.column("doc")):
+            by_doc.setdefault(doc, []).append(row)
+        spans = self.chunks.column("span")
         for rows in by_doc.values():
-            rows.sort(key=lambda row: (begins(self.chunks[row]), row))
+            rows.sort(key=lambda row: (begins(spans[row]), row))
         return by_doc
 
     @cached_property
@@ -96,10 +96,10 @@ class Related:
         """Documents by what links call them: id, file name, address."""
         by_address: dict[str, str] = {}
         shared: set[str] = set()
-        for chunk in self.chunks:
-            names = (chunk.doc, chunk.doc.rsplit("/", 1)[-1], *((chunk.url,) if chunk.url else ()))
+        for doc, url in dict.fromkeys(zip(*map(self.chunks.column, ("doc", "url")), strict=True)):
+            names = (doc, doc.rsplit("/", 1)[-1], *((url,) if url else ()))
             for name in map(_address, names):
-                if by_address.setdefault(name, chunk.doc) != chunk.doc:
+                if by_address.setdefault(name, doc) != doc:
                     shared.add(name)
         return {name: doc for name, doc in by_address.items() if name and name not in shared}
 

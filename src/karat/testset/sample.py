@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from bisect import bisect_right
 from collections import Counter
-from collections.abc import Collection, Iterable, Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import accumulate
 from typing import TYPE_CHECKING
@@ -12,13 +12,14 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from karat.core.errors import UsageError
-from karat.core.text.codes import Vocabulary
+from karat.core.text import tokenise
 from karat.core.types import TestSet
+from karat.corpus import Docs
 from karat.match import resolve
 from karat.results.drafts import LeftOut, Sampled
 
 if TYPE_CHECKING:
-    from karat.core.docs import Chunk, Chunks, Doc
+    from karat.core.docs import Chunks, Doc
     from karat.core.types import Question
 
 LEAST_TOKENS = 40
@@ -46,8 +47,9 @@ def sample(
     """
     if n < 1:
         raise UsageError(f"--samples {n}: at least one chunk has to be asked about.")
-    out = _unfit(chunks, least_tokens, wanted_docs, weights or {})
+    out, named = _unfit(chunks, least_tokens, wanted_docs, weights or {})
     fit = [row for row in range(len(chunks)) if row not in out]
+    sections = [own or other for own, other in zip(sections or [None] * len(chunks), named, strict=True)]
     order = _spread(chunks, fit, weights or {}, sections, seed)
     drawn, reserve = order[:n], order[n:]
     out.update({row: LeftOut(row, "not_drawn") for row in reserve})
@@ -56,67 +58,53 @@ def sample(
 
 def _unfit(
     chunks: Chunks, least_tokens: int, wanted_docs: Collection[str] | None, weights: Mapping[int, float]
-) -> dict[int, LeftOut]:
-    """Rows that are not to be asked about, each with its reason."""
+) -> tuple[dict[int, LeftOut], list[str | None]]:
+    """Rows that are not to be asked about, each with its reason; and the section that each other chunk names."""
     from karat.core.text.boilerplate import boilerplate, repeated_lines
+    from karat.testset.near_duplicates import near_duplicates
 
     out: dict[int, LeftOut] = {}
-    uncounted = [chunk.text if chunk.tokens is None else "" for chunk in chunks]
-    words = Vocabulary("words").encode(uncounted).sizes
-    repeated = repeated_lines(chunks)
+    repeated = repeated_lines(chunks.texts)
     wanted = None if wanted_docs is None else frozenset(wanted_docs)
-    for row, chunk in enumerate(chunks):
-        size = chunk.tokens if chunk.tokens is not None else int(words[row])
-        if wanted is not None and chunk.doc not in wanted:
+    names: dict[str, str] = {}  # each once, however many chunks name it
+    sections: list[str | None] = [None] * len(chunks)
+    for row, doc in enumerate(chunks.column("doc")):
+        if wanted is not None and doc not in wanted:
             out[row] = LeftOut(row, "other_document")
-        elif weights.get(row, 1.0) <= 0:
+            continue
+        if weights.get(row, 1.0) <= 0:
             out[row] = LeftOut(row, "covered", "there are questions about it")
-        elif size < least_tokens:
+            continue
+        chunk = chunks[row]
+        size = chunk.tokens if chunk.tokens is not None else len(tokenise(chunk.text, "words"))
+        if size < least_tokens:
             out[row] = LeftOut(row, "short", f"{size} tokens, fewer than {least_tokens}")
         elif why := boilerplate(chunk.text, repeated):
             out[row] = LeftOut(row, "boilerplate", why)
-    out.update(_near_duplicates(chunks, [row for row in range(len(chunks)) if row not in out]))
-    return out
-
-
-def _near_duplicates(chunks: Chunks, rows: Sequence[int]) -> dict[int, LeftOut]:
-    """Of chunks that say the same, or nearly, all but the first."""
-    from karat.testset.check.copies import copies
-
-    coded = Vocabulary("words").encode([chunks.texts[row] for row in rows])
-    first_of: dict[bytes, int] = {}  # words -> the first row that has just these
-    firsts = [first_of.setdefault(coded[place].tobytes(), row) for place, row in enumerate(rows)]
-    unlike = list(first_of.values())
-    alike = copies([chunks.texts[row] for row in unlike], np.arange(len(unlike)))
-    out: dict[int, LeftOut] = {}
-    for one, row in enumerate(unlike):
-        earlier = [other for other in alike.get(one, {}) if other < one and unlike[other] not in out]
-        if earlier:
-            like = f"{alike[one][min(earlier)]:.0%} the same as {chunks[unlike[min(earlier)]].id}"
-            out[row] = LeftOut(row, "near_duplicate", like)
-    for row, first in zip(rows, firsts, strict=True):
-        if row != first:
-            detail = out[first].detail if first in out else f"the same words as {chunks[first].id}"
-            out[row] = LeftOut(row, "near_duplicate", detail)
-    return out
+        elif name := chunk.meta.get(_SECTION) or chunk.title:
+            sections[row] = names.setdefault(name, name)
+    out.update(near_duplicates(chunks, [row for row in range(len(chunks)) if row not in out]))
+    return out, sections
 
 
 def _spread(
     chunks: Chunks,
     rows: Sequence[int],
     weights: Mapping[int, float],
-    sections: Sequence[str | None] | None,
+    sections: Sequence[str | None],
     seed: int,
 ) -> list[int]:
     """The rows in an order of which any beginning is spread over documents and sections."""
     rng = np.random.default_rng([seed, len(chunks)])
     luck = rng.random(len(chunks)).tolist()
+    docs, spans = chunks.column("doc"), chunks.column("span")
     by_doc: dict[str, list[int]] = {}
     for row in rows:
-        by_doc.setdefault(chunks[row].doc, []).append(row)
+        by_doc.setdefault(docs[row], []).append(row)
     queues = []
     for held in by_doc.values():
-        parts = _sections(chunks, held, sections)
+        held.sort(key=lambda row: (begins(spans[row]), row))
+        parts = _sections(held, sections)
         lots = [sorted(part, key=lambda row: (_lot(luck[row], weights.get(row, 1.0)), row)) for part in parts]
         queues.append(_interleaved(lots, weights, rng))
     return _interleaved(queues, weights, rng)
@@ -137,12 +125,11 @@ def _interleaved(queues: Sequence[Sequence[int]], weights: Mapping[int, float], 
     return [row for _, _, row in sorted(due, key=lambda one: one[:2])]
 
 
-def _sections(chunks: Chunks, rows: Sequence[int], sections: Sequence[str | None] | None) -> list[list[int]]:
-    """The rows of a document by section, in its order; by stretches of it where no section is known."""
+def _sections(rows: Sequence[int], sections: Sequence[str | None]) -> list[list[int]]:
+    """The rows of a document, in its order, by section; by stretches of it where no section is known."""
     named: dict[str | None, list[int]] = {}
-    for row in sorted(rows, key=lambda row: (begins(chunks[row]), row)):
-        section = sections[row] if sections is not None else None
-        named.setdefault(section or chunks[row].meta.get(_SECTION) or chunks[row].title, []).append(row)
+    for row in rows:
+        named.setdefault(sections[row], []).append(row)
     if len(named) > 1:
         return list(named.values())
     (whole,) = named.values()
@@ -151,29 +138,29 @@ def _sections(chunks: Chunks, rows: Sequence[int], sections: Sequence[str | None
     return [whole[start:end] for start, end in zip([0, *ends], ends, strict=False)]
 
 
-def begins(chunk: Chunk) -> int:
-    """Where a chunk begins in its document; 0 where nobody knows."""
-    return chunk.span[0] if chunk.span is not None else 0
+def begins(span: tuple[int, int] | None) -> int:
+    """Where a chunk with a span begins in its document; 0 where nobody knows."""
+    return span[0] if span is not None else 0
 
 
-def sections_of(chunks: Chunks, docs: Iterable[Doc] | None) -> list[str | None]:
+def sections_of(chunks: Chunks, docs: Sequence[Doc] | None) -> list[str | None]:
     """For each row the title of the section that its beginning stands in; None where documents say nothing of it.
 
     Sections are those of the highest level of which a document has several.
     """
     starts: dict[str, tuple[list[int], list[str]]] = {}
-    for doc in docs or ():
+    for doc in docs.outlined() if isinstance(docs, Docs) else docs or ():
         count = Counter(section.level for section in doc.sections)
         level = min((level for level, number in count.items() if number > 1), default=None)
         chosen = sorted((s.start, s.level, s.title) for s in doc.sections if level is not None and s.level <= level)
         if chosen:
             starts[doc.id] = [start for start, _, _ in chosen], [title for _, _, title in chosen]
     sections: list[str | None] = []
-    for chunk in chunks:
-        edges, titles = starts.get(chunk.doc, ([], []))
-        place = -1 if chunk.span is None else bisect_right(edges, chunk.span[0]) - 1
+    for doc_id, span in zip(chunks.column("doc"), chunks.column("span"), strict=True) if starts else ():
+        edges, titles = starts.get(doc_id, ([], []))
+        place = -1 if span is None else bisect_right(edges, span[0]) - 1
         sections.append(titles[place] if place >= 0 else None)
-    return sections
+    return sections or [None] * len(chunks)
 
 
 @dataclass(frozen=True)
@@ -203,15 +190,16 @@ def asked_rows(questions: Sequence[Question], chunks: Chunks, docs: Sequence[Doc
 
 def gap_weights(chunks: Chunks, covered: frozenset[int], sections: Sequence[str | None]) -> dict[int, float]:
     """How likely each row is drawn: most where no question is about its document, then its section, then the chunk."""
-    docs = {chunks[row].doc for row in covered}
-    parts = {(chunks[row].doc, sections[row]) for row in covered if sections[row] is not None}
+    doc_of = chunks.column("doc")
+    docs = {doc_of[row] for row in covered}
+    parts = {(doc_of[row], sections[row]) for row in covered if sections[row] is not None}
     weights = {}
-    for row, chunk in enumerate(chunks):
+    for row, doc in enumerate(doc_of):
         if row in covered:
             weights[row] = _CHUNK_ASKED
-        elif (chunk.doc, sections[row]) in parts:
+        elif (doc, sections[row]) in parts:
             weights[row] = _SECTION_ASKED
-        elif chunk.doc in docs:
+        elif doc in docs:
             weights[row] = _DOC_ASKED
         else:
             weights[row] = 1.0

@@ -1,7 +1,11 @@
 import csv
+import json
+import re
+
+import pytest
 
 from karat.files import read_testset
-from karat.io.records import cell_rows, from_columns, json_lines, named_rows, wrapped
+from karat.io.records import JSONError, cell_rows, from_columns, json_lines, named_rows, parse_json, wrapped
 
 
 def test_a_long_cell_is_read_and_the_limit_of_the_program_stays(tmp_path):
@@ -45,3 +49,17 @@ def test_records_of_an_object():
     assert from_columns({"id": [1, 2], "text": ["a"]}) is None
     assert wrapped({"metadata": {}, "questions": [{"id": 1}]}) == ("questions", [{"id": 1}])
     assert wrapped({"a": [{"id": 1}], "b": [{"id": 2}]}) is None
+
+
+@pytest.mark.parametrize("text", ['{"a": }', "[1, ]", "", "x", '{"a": 1} x', '{"a"', '{"a": 1,}', " {'a': 1}"])
+def test_what_is_no_json_is_said_as_the_decoder_says_it(text):
+    with pytest.raises(json.JSONDecodeError) as plain:
+        json.loads(text)
+    with pytest.raises(JSONError, match=re.escape(f"({plain.value.msg}, column {plain.value.colno})")):
+        parse_json(text)
+
+
+def test_blanks_around_a_value_are_passed_over():
+    assert (
+        parse_json(' \t{"a": [1, {"b": null}]}\r\n') == {"a": [1, {"b": None}]} == parse_json('{"a": [1, {"b": null}]}')
+    )

@@ -76,3 +76,15 @@ def test_any_matcher(by, repeats):
     assert list(zip(*(column.tolist() for column in judged.stale), strict=True)) == stale
     assert (judged.slots.tolist(), judged.distinct.tolist()) == (slots, distinct)
     assert entries
+
+
+def test_units_of_a_question_are_its_distinct_keys_in_order_with_the_highest_grade():
+    twice, blank = Gold(id="b"), Gold(id=" ", grade=2)
+    golds = [(Gold(id="c", grade=1), twice, Gold(id=" c ", grade=3)), (), (blank, twice, blank, Gold(id="b", grade=0))]
+    testset = TestSet([Question(f"q{n}", gold=some) for n, some in enumerate(golds)])
+    units = Join(testset, [Run.from_lists("s", {"q0": ["b"]})]).units
+    assert units.question.tolist() == [0, 0, 2, 2, 2]
+    assert units.key == [("exact", "c"), ("exact", "b"), None, ("exact", "b"), None]
+    assert units.grade.tolist() == [3, 1, 2, 1, 2]
+    assert [gold.id for gold in units.gold] == ["c", "b", " ", "b", " "]
+    assert testset.golds == (golds[0][0], twice, golds[0][2], blank, golds[2][3])

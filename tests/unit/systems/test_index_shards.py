@@ -119,7 +119,7 @@ def test_what_changes_in_one_place_rebuilds_only_its_shards(tmp_path, corpus, st
     }[change]
     corpus.write_text(lines(new))
     done, merge, merged, join, words = counted(monkeypatch), Lexicon.merged, [], Spell.join, []
-    monkeypatch.setattr(Lexicon, "merged", lambda some: merged.append(len(some)) or merge(some))
+    monkeypatch.setattr(Lexicon, "merged", lambda some: merged.append(len(some := list(some))) or merge(some))
     monkeypatch.setattr(Spell, "join", lambda path, *some: words.append(sum(map(len, some))) or join(path, *some))
     again = karat.index(corpus, tmp_path / "i", jobs=1, engines=engines)
     assert 1 <= len(done["read"]) <= pieces - 4

@@ -338,9 +338,9 @@ def test_the_page_is_that_of_the_quote_and_gold_is_found_however_the_text_is_cut
     fragment = Fragment(0, whole, "en")
     draft = Draft("Who?", "literal", (fragment,), answer="x", quotes=(kept,), language="en")
     questions = [
-        question_of(draft, "a", QuotePages([doc])),
-        question_of(replace(draft, quotes=(across,)), "b", QuotePages([doc])),
-        question_of(draft, "c", QuotePages()),
+        question_of(draft, "a", QuotePages([doc], {doc.id})),
+        question_of(replace(draft, quotes=(across,)), "b", QuotePages([doc], {doc.id})),
+        question_of(draft, "c", QuotePages(None, {doc.id})),
     ]
     assert [q.gold[0].page for q in questions] == ["3", "2-3", "1-4"]
     for size in (90, 200, 333):

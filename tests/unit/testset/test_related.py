@@ -1,6 +1,9 @@
+from dataclasses import dataclass
+
 import numpy as np
 
 from karat.core.docs import Chunk, Chunks
+from karat.retrieve.engines.dense import DenseEngine
 from karat.testset.related import Related
 
 
@@ -13,9 +16,22 @@ def chunk(id_, doc="d", text=None, **more):
     return Chunk(id_, doc, text or f"text of {id_}", **more)
 
 
+@dataclass
+class Given:
+    """An embedder for tests, which knows the vector of each text."""
+
+    vectors: dict[str, np.ndarray]
+    fingerprint: str = "given"
+
+    def embed(self, texts, role):
+        return np.array([self.vectors[text] for text in texts])
+
+
 def related(chunks, vectors, usable=None):
     made = Chunks(chunks)
-    return Related(made, range(len(made)) if usable is None else usable, vectors)
+    embedder = Given(dict(zip(made.texts, vectors, strict=True)))
+    dense = DenseEngine.made_by(embedder, made.texts)
+    return Related(made, range(len(made)) if usable is None else usable, dense)
 
 
 def test_the_nearest_in_meaning_comes_first_and_strangers_never():

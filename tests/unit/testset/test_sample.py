@@ -137,7 +137,7 @@ def test_headers_and_footers_that_pages_repeat_do_not_count_as_text():
     head, foot = "Handbook of the station, all rights are reserved here.", "Page {} of the handbook ends here now."
     chunks = [Chunk(f"c{n}", "d", f"{head}\n{prose(n)}\n{foot.format(n)}") for n in range(5)]
     chunks.append(Chunk("c9", "d", f"{head}\nAnnex on the weather of the north.\n{foot.format(9)}", tokens=50))
-    repeated = repeated_lines(chunks)
+    repeated = repeated_lines(Chunks(chunks).texts)
     assert repeated == {head.lower(), "page  of the handbook ends here now."}
     found = sample(Chunks(chunks), 6)
     assert [(one.row, one.detail) for one in found.left_out] == [(5, "little but lines that other chunks repeat")]

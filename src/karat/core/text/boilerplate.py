@@ -4,13 +4,9 @@ from __future__ import annotations
 
 import re
 from collections import Counter
-from collections.abc import Iterable
-from typing import TYPE_CHECKING
+from collections.abc import Sequence
 
 from karat.core.text.sentences import sentence_spans
-
-if TYPE_CHECKING:
-    from karat.core.docs import Chunk
 
 _LINK = re.compile(
     r"!?\[[^\]\n]{0,300}\]\([^()\s]{1,2000}(?:\([^()\s]{0,300}\)[^()\s]{0,300})?\)|(?:https?://|www\.)\S+"
@@ -35,19 +31,31 @@ _LEAST_WORDS = 4  # of a sentence
 _LEFT = 25  # words that have to be left once repeated lines are gone
 _REPEATED = 4  # chunks that hold a line from which it is a header or a footer
 _SHORT_LINE = 120  # characters: what is longer is no header
+_BLOCK = 20_000  # texts whose lines are held at a time
 _LONGEST_LINE = 500  # characters: what is longer is no line of contents or of an index
 
 
-def repeated_lines(chunks: Iterable[Chunk]) -> frozenset[str]:
-    """Short lines that stand in so many chunks that they are headers, footers or menus."""
-    held: Counter[str] = Counter()
-    size = 0
-    for chunk in chunks:
-        size += 1
-        lines = (line.strip() for line in chunk.text.splitlines())
-        held.update({_plain(line) for line in lines if 2 < len(line) <= _SHORT_LINE})
+def repeated_lines(texts: Sequence[str]) -> frozenset[str]:
+    """Short lines that stand in so many of the texts of chunks that they are headers, footers or menus.
+
+    A line that often is as often, for its size, in one of several blocks of texts: only such lines are counted in all.
+    """
+    size = len(texts)
     least = max(_REPEATED, size // 200)
-    return frozenset(line for line, count in held.items() if count >= least and line)
+    frequent: Counter[str] = Counter()
+    for start in range(0, size, _BLOCK):
+        block = texts[start : start + _BLOCK]
+        held = Counter(line for text in block for line in _short_lines(text))
+        frequent.update({line: count for line, count in held.items() if count * size >= least * len(block)})
+    if size > _BLOCK and frequent:
+        frequent = Counter(line for text in texts for line in _short_lines(text) if line in frequent)
+    return frozenset(line for line, count in frequent.items() if count >= least)
+
+
+def _short_lines(text: str) -> set[str]:
+    """The lines of a text that may be headers, each once."""
+    lines = (line.strip() for line in text.splitlines())
+    return {_plain(line) for line in lines if 2 < len(line) <= _SHORT_LINE} - {""}
 
 
 def _plain(line: str) -> str:

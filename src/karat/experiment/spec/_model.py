@@ -295,7 +295,7 @@ class SpecKeys(KeysModel):
                 if key == "judge" and not any("chat" in m.spec.needs for m in measures):
                     yield (key, i), f"{text} asks no language model. List it under measures."
                 elif asking and self.model is None and self.judge_model is None:
-                    remedy = f"Or write {asking[0].spec.name}(by=heuristic), which asks none and is labelled so."
+                    remedy = f"Or write {asking[0].without_chat}, which asks none and is labelled so."
                     yield (key, i), f"{asking[0].name} asks a language model, {_MODEL_NEEDED} {remedy}"
                 if any("cross_encoder" in m.needs for m in measures) and self.cross_encoder is None:
                     yield (key, i), "needs a model. Add cross_encoder: FOLDER."

@@ -127,12 +127,12 @@ def graded(reply: Structured[Any], worth: Callable[[Any], float]) -> Sample:
 class JudgeModel:
     """The model of one judge: how often it is asked, and where progress goes."""
 
-    def __init__(self, answered: AnswerTable, measure: str) -> None:
+    def __init__(self, answered: AnswerTable, measure: str, instead: str = "heuristic") -> None:
         models = answered.models
         if models.chat is None:
             raise UsageError(
                 f"{measure} asks a chat model, and none is given. Name one with --model (and --base-url for a server "
-                f"of your own), or write {measure}(by=heuristic) for an estimate without a model."
+                f"of your own), or write {measure}(by={instead}), which asks none."
             )
         self.chat: ChatModel = models.chat
         self.measure, self.samples, self._progress = measure, range(max(1, models.repeat)), models.progress
@@ -206,9 +206,10 @@ class Judge:
     """What the model says of each item."""
     weigh: Callable[[Any], Sample]
     """What that is worth."""
-    heuristic: Callable[[JudgedAnswer, str], Sample]
+    heuristic: Callable[[JudgedAnswer, str], Sample] | None = None
     combine: Callable[[Sequence[Sample]], Sample] = single
     blank: Sample | None = None  # of an item without text, which is not asked about
+    instead: str = "heuristic"  # what `by` may say where there is no model
 
     def run(self, answered: AnswerTable, by: By) -> MeasureResult:
         """The score of each pair: the mean of the rounds that gave a value; where all failed it has failed."""
@@ -244,6 +245,7 @@ class Judge:
 
     def _estimate(self, cases: Mapping[int, JudgedAnswer]) -> dict[int, Judgement]:
         """What stands in for a model."""
+        assert self.heuristic is not None
         return {
             pair: ([self.combine([self.heuristic(case, item) for item in self.items(case)])], {})
             for pair, case in cases.items()
@@ -251,7 +253,7 @@ class Judge:
 
     def _judge(self, answered: AnswerTable, cases: Mapping[int, JudgedAnswer]) -> dict[int, Judgement]:
         """What the model says, with the details of its replies."""
-        model, n = JudgeModel(answered, self.name), len(answered.questions)
+        model, n = JudgeModel(answered, self.name, self.instead), len(answered.questions)
         shown: dict[int, JudgedAnswer] = {}
         cut: dict[int, list[str]] = {}
         # one question after the other for all systems: a budget that ends has paid for pairs

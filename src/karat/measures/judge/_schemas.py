@@ -91,6 +91,13 @@ class AnswerGrade(JudgeReply):
     grade: Annotated[Literal["fully", "mostly", "barely", "not"], Word]
 
 
+class SufficiencyGrade(JudgeReply):
+    """Whether contexts hold enough to answer a question."""
+
+    reason: Reason
+    grade: Annotated[Literal["sufficient", "insufficient"], Word]
+
+
 class LiveRagGrade(JudgeReply):
     """LiveRAG's relevance of an answer."""
 

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 
 from karat.core.text.words import NONE, interval, number, percent, plural, signed
 from karat.report.build._parts import inputs_of, notes_of
+from karat.report.build.outcomes import selective_sentence, selective_table
 from karat.report.document import (
     Block,
     Cell,
@@ -47,6 +48,10 @@ def document(calibration: Calibration) -> Document:
         words = [confidence_sentence(reliability) for reliability in calibration.reliability]
         blocks += [Heading("Confidence", detail=Detail.QUIET), bullets(words, detail=Detail.QUIET)]
         blocks += [_bins(reliability) for reliability in calibration.reliability]
+    if calibration.selective:
+        words = [selective_sentence(curve) for curve in calibration.selective]
+        blocks += [Heading("Selective accuracy", detail=Detail.QUIET), bullets(words, detail=Detail.QUIET)]
+        blocks += [selective_table(calibration.selective)]
     return Document(f"{calibration.run} against people", blocks)
 
 

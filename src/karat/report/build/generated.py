@@ -91,15 +91,15 @@ def _facts(generated: Generated, testset: TestSet, spent: str | None, output: st
 
 def _sample(generated: Generated, chunks: Chunks) -> Iterator[Block]:
     sampled = generated.sampled
-    docs = len({chunks[row].doc for row in sampled.rows})
-    whole = len({chunk.doc for chunk in chunks})
+    doc_of = chunks.column("doc")
+    docs, whole = len({doc_of[row] for row in sampled.rows}), len(set(doc_of))
     drawn = f"{len(sampled.rows):,} of {len(chunks):,} chunks, from {docs:,} of {whole:,} documents"
     reasons = Counter(one.reason for one in sampled.left_out)
     left = [(reason, f"{count:,} left out") for reason, count in sorted(reasons.items())]
     yield facts([("drawn", f"{drawn} (seed {sampled.seed})"), *left])
     named = [one for one in sampled.left_out if one.reason != _NOT_DRAWN]
     texts = [f"{one.reason}: {one.detail}" if one.detail else one.reason for one in named]
-    yield Listing([ListItem(chunks[one.row].id, text) for one, text in zip(named, texts, strict=True)], most=_FEW)
+    yield Listing([ListItem(chunks.ids[one.row], text) for one, text in zip(named, texts, strict=True)], most=_FEW)
 
 
 def _rejected(one: Rejected, chunks: Chunks) -> ListItem:

@@ -128,7 +128,7 @@ def _merged_terms(
     standing = {one.name: number for number, one in enumerate(earlier.shards)} if earlier is not None else {}
     known = [place for place, shard in enumerate(shards) if shard.name in standing]
     if earlier is None or len(standing) < 2 or not known:
-        return Lexicon.merged([counted.lexicon for counted in counts])
+        return Lexicon.merged(counted.lexicon for counted in counts)
     before = Lexicon(**_arrays(earlier.folder, _LEXICON))
     numbers = {place: _numbers(earlier.folder / str(standing[shards[place].name])) for place in known}
     for place, mine in numbers.items():

@@ -36,16 +36,18 @@ class Lexicon:
         return cls(letters, ends, _heads(terms))
 
     @classmethod
-    def merged(cls, lexicons: Sequence[Lexicon]) -> tuple[Lexicon, list[NDArray[np.int32]]]:
-        """The terms of all of them, and which of these each of their terms is."""
-        if len(lexicons) == 1:
+    def merged(cls, lexicons: Iterable[Lexicon]) -> tuple[Lexicon, list[NDArray[np.int32]]]:
+        """The terms of all of them, and which of these each of their terms is. Each is looked at once, in turn."""
+        if isinstance(lexicons, Sequence) and len(lexicons) == 1:
             return lexicons[0], [np.arange(len(lexicons[0]), dtype=np.int32)]
         met: defaultdict[bytes, int] = defaultdict(lambda: len(met))  # numbered as they are met
         numbers = [np.fromiter(map(met.__getitem__, one._each()), np.int32, len(one)) for one in lexicons]
         distinct = sorted(met)
         place_of = np.empty(len(met), np.int32)
         place_of[np.fromiter(map(met.__getitem__, distinct), np.int32, len(met))] = np.arange(len(met))
-        return cls.of(distinct), [place_of[mine] for mine in numbers]
+        for mine in numbers:
+            mine[:] = place_of[mine]
+        return cls.of(distinct), numbers
 
     def only(self, held: NDArray[np.bool_]) -> Lexicon:
         """Some of its terms."""

@@ -120,6 +120,13 @@ class BM25Engine:
         """How many rows hold each term of the vocabulary."""
         return self._collection.holders
 
+    def holders_of(self, terms: Sequence[str]) -> NDArray[np.int64]:
+        """How many rows hold each of some terms; 0 where none does."""
+        numbers = self._collection.lexicon.find(terms)
+        counts, known = np.zeros(len(terms), np.int64), numbers >= 0
+        counts[known] = self._collection.holders[numbers[known]]
+        return counts
+
     def search(self, queries: Sequence[str], depth: int = 100) -> Ranked:
         """The best rows of each query that hold at least one of its terms."""
         check_depth(depth)

@@ -32,7 +32,7 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from karat.core.docs import Problem
-    from karat.models import Embedder
+    from karat.core.models import EmbeddingModel
 
     Ints = NDArray[np.int64]
 
@@ -63,7 +63,7 @@ class DenseEngine:
         *,
         measured: Mapping[str, float] | None = None,
         place: str = "",
-        embedder: Embedder | None = None,
+        embedder: EmbeddingModel | None = None,
     ) -> None:
         self.settings, self._shards, self._place, self._embedder = settings, shards, place, embedder
         self.measured = dict(measured or {})
@@ -82,6 +82,14 @@ class DenseEngine:
         engine, queries = cls._built(texts, completed_settings(settings), progress, known, journal)
         engine._settle_effort(queries, progress)
         return engine
+
+    @classmethod
+    def made_by(cls, embedder: EmbeddingModel, texts: Sequence[str]) -> Self:
+        """An engine over the texts by an embedder at hand, searched exactly and in memory."""
+        embedded = embed_all(embedder, texts)
+        vectors = StoredVectors.of(embedded.vectors, "float32")
+        content = EmbeddedRows(embedder.fingerprint, vectors, embedded.digests, embedded.rows)
+        return cls(completed_settings({}), [VectorShard(content)], embedder=embedder)
 
     @classmethod
     def _built(
@@ -212,12 +220,27 @@ class DenseEngine:
     @property
     def row_vectors(self) -> NDArray[np.float32]:
         """The vector of each row; zeros where it has none."""
-        vectors = np.zeros((len(self), self._dimension), np.float32)
+        return self.vectors_of(np.arange(len(self)))
+
+    def vectors_of(self, rows: Ints) -> NDArray[np.float32]:
+        """The vector of each of some rows; zeros where it has none."""
+        vectors = np.zeros((len(rows), self._dimension), np.float32)
         for shard in self._shards:
-            rows = np.flatnonzero(shard.content.rows >= 0)
-            if len(rows):
-                vectors[shard.in_collection(rows)] = shard.content.vectors[shard.content.rows[rows]]
+            places = shard.place_of(rows)
+            held = np.flatnonzero(places >= 0)
+            if len(held):
+                vectors[held] = shard.content.vectors[places[held]]
         return vectors
+
+    def median_cosine(self, query: NDArray[np.float32]) -> float:
+        """The median of the cosines of a query and all rows, to five digits; a row without a vector has 0."""
+        by_row = []
+        with self._threads(query[None]):
+            for content in self._contents:
+                held = content.rows[content.rows >= 0]
+                products = content.vectors.products(query[None])[0] if len(held) else np.zeros(0, np.float32)
+                by_row += [products[held], np.zeros(len(content.rows) - len(held), np.float32)]
+        return float(np.median(np.round(np.concatenate(by_row), 5)))
 
     @property
     def _dimension(self) -> int:
@@ -259,7 +282,7 @@ class DenseEngine:
         progress("measuring recall", 1, 1)
 
     @cached_property
-    def embedder(self) -> Embedder:
+    def embedder(self) -> EmbeddingModel:
         """What embeds the queries, loaded when the first one comes; the one that made the vectors, or an error."""
         settings = EmbedderSettings.of(self.settings["embedder"])
         embedder = self._embedder or embedder_named(permitted(settings, self._place))
@@ -338,9 +361,10 @@ class DenseEngine:
     def _asked(self, queries: Sequence[str]) -> NDArray[np.float32]:
         asked = self.embedder.embed(queries, "query")
         if asked.any() and asked.shape[1] != self._dimension:
+            label = EmbedderSettings.of(self.settings["embedder"]).label
             raise KaratError(
-                f"the embedder {self.embedder.settings.label} makes vectors of {asked.shape[1]} numbers, those of this "
-                f"index have {self._dimension}. The model behind it changed: index again."
+                f"the embedder {label} makes vectors of {asked.shape[1]} numbers, those of this index have "
+                f"{self._dimension}. The model behind it changed: index again."
             )
         return asked
 

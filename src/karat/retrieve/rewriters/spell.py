@@ -37,6 +37,7 @@ HEADER = "karat spell 1"
 SHORTEST = 4
 LONGER = 7
 _TOGETHER = 4096
+_FILES = 16
 _PIECE = re.compile(r"\S+")
 _JOINERS = "-‐‑‒–—/\\'’.,:;_()[]"
 _PARTED = str.maketrans(dict.fromkeys(_JOINERS, " "))
@@ -81,14 +82,17 @@ class Spell:
         import polars as pl
 
         schema, count = {"word": pl.String, "count": pl.Int64}, pl.col("count")
-        files = [
-            pl.scan_csv(one, separator="\t", has_header=False, skip_rows=1, quote_char=None, schema=schema).select(
-                "word", count * sign
-            )
-            for sign, some in ((1, added), (-1, removed))
-            for one in some
-        ]
-        words = pl.concat(files).group_by("word").agg(count.sum()).filter(count > 0).sort("word").collect()
+        files = iter([*((one, 1) for one in added), *((one, -1) for one in removed)])
+        words = pl.DataFrame(schema=schema)
+        while some := list(islice(files, _FILES)):  # a few at a time: most of their words are the same
+            parts = [
+                pl.scan_csv(one, separator="\t", has_header=False, skip_rows=1, quote_char=None, schema=schema).select(
+                    "word", count * sign
+                )
+                for one, sign in some
+            ]
+            words = pl.concat([words.lazy(), *parts]).group_by("word").agg(count.sum()).collect()
+        words = words.filter(count > 0).sort("word")
         lines = words.write_csv(separator="\t", include_header=False, quote_style="never")
         write_whole(path, f"{HEADER}\t{len(words)}\n{lines}")
 

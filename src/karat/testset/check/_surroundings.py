@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Callable, Collection, Iterable, Sequence
 from functools import cached_property
+from itertools import chain
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -24,35 +25,46 @@ if TYPE_CHECKING:
     from karat.core.types import Answer, Question
     from karat.results.drafts import Draft
     from karat.retrieve.engines.bm25 import BM25Engine
+    from karat.retrieve.engines.dense import DenseEngine
 
 DEPTH = 20  # chunks that are looked at by words, and as many by vectors
 _TOGETHER = 256
 
 
 class Surroundings:
-    """All chunks, searchable by words and by vectors (of karat's own embedder, where `models` have none); and an
-    extractive answerer.
+    """All chunks, searchable by words and by vectors, and an extractive answerer.
 
-    `before` are questions that exist already, which a draft must not repeat. Everything is worked out when it is
-    first needed and kept.
+    `before` are questions that exist already, which a draft must not repeat. `index_bm25`, whose terms are stems, and
+    `index_dense` are engines of the index; one that it lacks is built here, of vectors by the embedder of `models` or
+    karat's own. Everything is worked out when it is first needed and kept.
     """
 
-    def __init__(self, chunks: Chunks, models: Models, before: Sequence[Question] = ()) -> None:
+    def __init__(
+        self,
+        chunks: Chunks,
+        models: Models,
+        before: Sequence[Question] = (),
+        *,
+        index_bm25: BM25Engine | None = None,
+        index_dense: DenseEngine | None = None,
+    ) -> None:
         if not len(chunks):
             raise UsageError("there are no chunks to ask about. Index documents first.")
         self.chunks, self.models, self.before = chunks, models, tuple(before)
+        self._index_bm25, self._index_dense = index_bm25, index_dense
         self._stems: dict[str, frozenset[str]] = {}
         self._near: dict[str, tuple[int, ...]] = {}
         self._asked: dict[str, NDArray[np.float32]] = {}
-        self._usual: dict[str, float] = {}
         self._accepted = EarlierQuestions(self.stems)
         self._noted: list[Draft] = []  # the accepted drafts in it
 
     @cached_property
     def bm25(self) -> BM25Engine:
-        """The chunks by their words, each with its title."""
+        """The chunks by the stems of their words: the index's own engine, or one built here, titles included."""
         from karat.retrieve.engines.bm25 import BM25Engine
 
+        if self._index_bm25 is not None:
+            return self._index_bm25
         return BM25Engine.build([self._searched(row) for row in range(len(self.chunks))], {}, lambda *_: None)
 
     @cached_property
@@ -62,19 +74,16 @@ class Surroundings:
         return self.models.embedder() if self.models.embedder is not None else embedder_named(EmbedderSettings())
 
     @cached_property
-    def vectors(self) -> NDArray[np.float32]:
-        """The vector of each chunk."""
-        texts = self.chunks.texts
-        parts = [self._embedder.embed(texts[i : i + 4096], "passage") for i in range(0, len(texts), 4096)]
-        return np.concatenate(parts)
+    def dense(self) -> DenseEngine:
+        """The chunks by their vectors: the index's own engine, or one built here."""
+        from karat.retrieve.engines.dense import DenseEngine
 
-    @cached_property
-    def _holders(self) -> dict[str, int]:
-        return dict(zip(self.bm25.vocabulary, self.bm25.holders.tolist(), strict=True))
+        return self._index_dense or DenseEngine.made_by(self._embedder, self.chunks.texts)
 
+    @once
     def weight(self, stem: str) -> float:
         """How telling a stem is: the rarer among the chunks, the more (as in BM25)."""
-        held = self._holders.get(stem, 0)
+        (held,) = self.bm25.holders_of([stem]).tolist()
         return math.log(1 + (len(self.chunks) - held + 0.5) / (held + 0.5))
 
     def share(self, wanted: Iterable[str], held: frozenset[str]) -> float:
@@ -121,13 +130,12 @@ class Surroundings:
 
     def _search(self, questions: Sequence[str]) -> None:
         by_words = self.bm25.search(questions, DEPTH)
-        asked = self._embedder.embed(questions, "query")
+        asked = self.dense.embedder.embed(questions, "query")
         self._asked.update(zip(questions, asked, strict=True))
-        cosines = np.round(asked @ self.vectors.T, 5)
-        self._usual.update(zip(questions, np.median(cosines, axis=1).tolist(), strict=True))
-        by_vectors = [np.argsort(-row, kind="stable")[:DEPTH].tolist() for row in cosines]
+        by_vectors = self.dense.search_vectors(asked, DEPTH)
         for i, question in enumerate(questions):
-            self._near[question] = tuple(dict.fromkeys([*by_words.of(i)[0].tolist(), *by_vectors[i]]))
+            rows_of = (ranked.of(i)[0].tolist() for ranked in (by_words, by_vectors))
+            self._near[question] = tuple(dict.fromkeys(chain.from_iterable(rows_of)))
         rows = {row for question in questions for row in self._near[question]}
         self._learn([*questions, *map(self._searched, sorted(rows))])
 
@@ -141,18 +149,20 @@ class Surroundings:
         """The cosine of two questions."""
         missing = [text for text in dict.fromkeys((question, other)) if text not in self._asked]
         if missing:
-            self._asked.update(zip(missing, self._embedder.embed(missing, "query"), strict=True))
+            self._asked.update(zip(missing, self.dense.embedder.embed(missing, "query"), strict=True))
         return round(float(self._asked[question] @ self._asked[other]), 5)
 
     def nearness(self, question: str, row: int) -> float:
         """The cosine of a question and a chunk."""
         self.near(question)
-        return round(float(self._asked[question] @ self.vectors[row]), 5)
+        (vector,) = self.dense.vectors_of(np.array([row]))
+        return round(float(self._asked[question] @ vector), 5) if len(vector) else 0.0
 
+    @once
     def usual(self, question: str) -> float:
         """The median cosine of a question with all chunks."""
         self.near(question)
-        return self._usual[question]
+        return self.dense.median_cosine(self._asked[question])
 
     @cached_property
     def existing(self) -> EarlierQuestions:

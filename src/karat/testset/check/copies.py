@@ -16,7 +16,7 @@ if TYPE_CHECKING:
     from karat.core.judged import Bools, Floats, Ints
     from karat.core.text.codes import Keys, TokenIds
 
-_LIKE = 0.8  # Jaccard of shingles from which a chunk is nearly a copy
+LIKE = 0.8  # Jaccard of shingles from which a chunk is nearly a copy
 _WORDS = 3  # in a shingle
 _COMMON = 100  # chunks that hold a shingle from which it says nothing about copies
 _LEAST = 6  # shingles of a text below which likeness says little
@@ -36,8 +36,8 @@ def copies(texts: Sequence[str], gold: Ints) -> dict[int, dict[int, float]]:
     is_gold = np.zeros(len(texts), bool)
     is_gold[gold] = True
     coded = Vocabulary("words").encode(texts)
-    shingle, row = _shingles(coded)
-    likely = _share_of_gold(shingle, row, is_gold) >= _LIKE
+    shingle, row = shingles(coded)
+    likely = _share_of_gold(shingle, row, is_gold) >= LIKE
     alike = _word_for_word(coded, likely | (coded.sizes < _WORDS), is_gold)
     telling = likely[row]
     for one, other, likeness in _nearly(shingle[telling], row[telling], is_gold):
@@ -45,7 +45,7 @@ def copies(texts: Sequence[str], gold: Ints) -> dict[int, dict[int, float]]:
     return alike
 
 
-def _shingles(coded: TokenIds) -> tuple[Keys, Ints]:
+def shingles(coded: TokenIds) -> tuple[Keys, Ints]:
     """Every few neighbouring words as one number, and the row each stands in."""
     codes, owner = coded.codes.astype(np.uint64), coded.owners
     count = max(len(codes) - _WORDS + 1, 0)
@@ -82,7 +82,7 @@ def _nearly(shingle: Keys, row: Ints, is_gold: Bools) -> Iterator[tuple[int, int
     starts = np.searchsorted(keys, np.arange(len(is_gold) + 1) * width)
     ranks, size = keys % width, np.diff(starts)
     place = np.arange(len(ranks)) - np.repeat(starts[:-1], size)
-    telling = place < np.repeat((size * (1 - _LIKE)).astype(np.int64) + 1, size)
+    telling = place < np.repeat((size * (1 - LIKE)).astype(np.int64) + 1, size)
     telling &= (held[ranks] > 1) & (held[ranks] <= _COMMON)
     holder, shared = np.repeat(np.arange(len(is_gold)), size)[telling], ranks[telling]
     order = np.argsort(shared, kind="stable")
@@ -96,12 +96,12 @@ def _nearly(shingle: Keys, row: Ints, is_gold: Bools) -> Iterator[tuple[int, int
         mine = together[is_gold[together]].tolist()
         pairs.update((one, other) for one in mine for other in together.tolist() if other != one)
     for one, other in sorted(pairs):
-        if min(size[one], size[other]) < max(_LEAST, _LIKE * max(size[one], size[other])):
+        if min(size[one], size[other]) < max(_LEAST, LIKE * max(size[one], size[other])):
             continue
         ours, theirs = (ranks[starts[r] : starts[r + 1]] for r in (one, other))
         common = len(np.intersect1d(ours, theirs, assume_unique=True))
         likeness = common / (len(ours) + len(theirs) - common)
-        if likeness >= _LIKE:
+        if likeness >= LIKE:
             yield one, other, likeness
 
 
@@ -143,7 +143,7 @@ def repeated_chunks(context: CheckContext) -> Iterator[Finding]:
 def _finding(
     context: CheckContext, concerned: dict[str, tuple[int, int, float]], chunks: set[int], exact: bool
 ) -> Finding:
-    how = "word for word" if exact else f"nearly ({_LIKE:.0%} of it or more)"
+    how = "word for word" if exact else f"nearly ({LIKE:.0%} of it or more)"
     examples = [
         f"{question}: {context.chunks.ids[other]} repeats gold {context.chunks.ids[one]}"
         + ("" if exact else f" ({likeness:.0%} alike)")

@@ -18,6 +18,7 @@ from karat.testset.lexicon import asking_word
 from karat.testset.once import once
 
 if TYPE_CHECKING:
+    from karat.core.judged import Ints
     from karat.testset.check._context import Vectors
 
 LIKE_SAME_GOLD = 0.8  # of the shorter question, where they share gold and answer
@@ -26,6 +27,7 @@ COSINE_OF_DRAFTS = 0.92  # of two drafts about the same chunk, from which they a
 SLIP = 4  # letters of a word from which one other letter is a slip
 _COMMON = 100  # questions that share a word from which it leads to no pairs
 _NEIGHBOURS = 5
+_PAIRS = 1 << 20  # that are held at a time
 _EXACT = 30_000  # questions up to which all cosines are worked out
 _TOGETHER = 1024
 KEEP_ONE = "Keep one of each, with the gold of all."
@@ -182,27 +184,35 @@ def _by_words(context: CheckContext) -> Iterator[tuple[int, int]]:
         group = same.setdefault(stems or normalise(context.questions[q].text, "words"), [])
         yield from ((before, q) for before in group[:_NEIGHBOURS])
         group.append(q)
-    for one, other in _sharing_rare_words(sets, 0.5, _COMMON):
-        if 3 * len(sets[one] & sets[other]) >= len(sets[one] | sets[other]):
-            yield one, other
+    sizes = np.array([len(stems) for stems in sets])
+    for some, others in _sharing_rare_words(sets):
+        both = (sizes[some] + sizes[others]).tolist()
+        for one, other, size in zip(some.tolist(), others.tolist(), both, strict=True):
+            if 4 * len(sets[one] & sets[other]) >= size:
+                yield one, other
 
 
-def _sharing_rare_words(
-    sets: Sequence[frozenset[str]], share: float, common: int | None = None
-) -> Iterator[tuple[int, int]]:
-    """Pairs of sets that share one of the rarest words, this share of either and one more.
+def _sharing_rare_words(sets: Sequence[frozenset[str]]) -> Iterator[tuple[Ints, Ints]]:
+    """Pairs of sets that share a word of the rarer half of either, some at a time; one may come more than once.
 
-    Two sets that differ in less than the share have such a word in common. A word of more than `common` sets leads
-    nowhere: pairs that share nothing rarer are left to their vectors.
+    A word of more than `_COMMON` sets leads nowhere: pairs that share nothing rarer are left to their vectors.
     """
     counts = Counter(word for words in sets for word in words)
-    by_word: dict[str, list[int]] = {}
+    holders: dict[str, list[int]] = {}
     for i, words in enumerate(sets):
-        rare = sorted(words, key=lambda word: (counts[word], word))[: int(len(words) * share) + 1]
-        near = {j for word in rare if common is None or counts[word] <= common for j in by_word.get(word, ())}
-        yield from ((j, i) for j in sorted(near))
-        for word in rare:
-            by_word.setdefault(word, []).append(i)
+        for word in sorted(words, key=lambda word: (counts[word], word))[: len(words) // 2 + 1]:
+            if 1 < counts[word] <= _COMMON:
+                holders.setdefault(word, []).append(i)
+    by_size: dict[int, list[list[int]]] = {}
+    for group in holders.values():
+        by_size.setdefault(len(group), []).append(group)
+    for size, groups in by_size.items():
+        left, right = np.triu_indices(size, 1)
+        step = max(1, _PAIRS // max(1, len(left)))
+        for start in range(0, len(groups), step):
+            members = np.array(groups[start : start + step])
+            keys = np.unique(members[:, left] * len(sets) + members[:, right])
+            yield keys // len(sets), keys % len(sets)
 
 
 def _by_vectors(vectors: Vectors) -> set[tuple[int, int]]:

@@ -1,0 +1,55 @@
+"""What is made while garbage is not looked for counts as old afterwards, and is still collected."""
+
+import gc
+import weakref
+
+import pytest
+
+from karat.core.collection import without_collection
+
+
+class Cycle:
+    def __init__(self):
+        self.itself = self
+
+
+@pytest.fixture
+def settled():
+    """Nothing frozen, as in a program of its own; the suite freezes what it has imported."""
+    gc.unfreeze()
+    gc.collect()
+    yield
+    gc.enable()
+    gc.freeze()
+
+
+@without_collection
+def made():
+    assert not gc.isenabled()
+    return Cycle()
+
+
+@pytest.mark.usefixtures("settled")
+def test_what_was_made_is_old_and_collected_when_all_is_looked_through():
+    one = made()
+    assert gc.isenabled()
+    assert any(other is one for other in gc.get_objects(generation=2))
+    left = weakref.ref(one)
+    del one
+    gc.collect()
+    assert left() is None
+
+
+@pytest.mark.usefixtures("settled")
+def test_what_the_program_keeps_from_collection_stays_so():
+    gc.freeze()
+    kept = gc.get_freeze_count()
+    made()
+    assert gc.get_freeze_count() >= kept - 100  # some die meanwhile, none are given back
+
+
+@pytest.mark.usefixtures("settled")
+def test_collection_that_was_off_stays_off():
+    gc.disable()
+    made()
+    assert not gc.isenabled()
