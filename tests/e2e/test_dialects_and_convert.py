@@ -74,6 +74,12 @@ def test_a_dialect_scores_and_says_what_it_does_differently(name, files, put, ka
         assert left_out in shown
 
 
+def test_a_dialect_of_claims_asks_for_them(files, put, karat):
+    told = karat("score", *inputs("ragchecker", put), "--dialect", "ragchecker")
+    assert told.code == 2
+    assert "ClaimPrecision needs claims and their verdicts, and there are none. Name a claims file" in told.err
+
+
 def test_recall_of_rag_benchmark_is_printed_under_its_name_here(files, karat):
     for spelling in ("Recall@5", "recall_at_5", "R@5"):
         told = karat("score", "qa.jsonl", "bm25.run", "--dialect", "rag-benchmark", "-m", spelling, "--json")
