@@ -63,6 +63,20 @@ def contexts_of(run: Run, questions: Sequence[str]) -> list[tuple[str, ...] | No
     return [texts.get(qid) if used.get(qid) is None else used[qid] for qid in questions]
 
 
+def keep_contexts(run: Run, whole: Run) -> Run:
+    """A run that lost some of the hits of the whole one, its answers with the contexts that they had from all hits."""
+    size_of = dict(zip(run.question_ids, np.diff(run.offsets).tolist(), strict=True))
+    sizes = zip(whole.question_ids, np.diff(whole.offsets).tolist(), strict=True)
+    lost = [qid for qid, size in sizes if size_of.get(qid, 0) < size and qid in run.answers]
+    ids, left = ContextIds([whole], lost), ContextIds([run], lost)
+    answers = dict(run.answers)
+    for place, (qid, texts) in enumerate(zip(lost, contexts_of(whole, lost), strict=True)):
+        answer = answers[qid]
+        if texts is not None and answer.contexts is None and answer.used is None:
+            answers[qid] = replace(answer, contexts=texts, used=ids[place] or None, given=left[place] or None)
+    return replace(run, answers=answers)
+
+
 class ContextGold(Mapping[str, Sequence[bool | None]]):
     """Of each system that answers, whether the contexts of each answer hold all relevant gold; None: not known.
 

@@ -88,8 +88,15 @@ def aligned_runs(testset: TestSet, runs: Sequence[Run], dialect: str) -> tuple[l
 
 
 def without_excluded(exclusions: Exclusions, run: Run) -> tuple[Run, list[Note]]:
-    """The run less the hits that its questions exclude, and how many they were."""
-    run, many = exclusions.without(run)
+    """The run less the hits that its questions exclude, and how many they were.
+
+    Answers keep the contexts that they were made from, by whose places they cite them.
+    """
+    from karat.experiment._answered import keep_contexts
+
+    whole = run
+    run, many = exclusions.without(whole)
+    run = keep_contexts(run, whole) if many and run.answers else run
     what = f"{plural(many, 'hit')} that {'its question excludes' if many == 1 else 'their questions exclude'}"
     text = f"{run.name}: {what} {'was' if many == 1 else 'were'} taken out before ranks were counted."
     return run, [Note("info", text)] if many else []

@@ -132,3 +132,13 @@ def test_gold_that_is_excluded_is_an_error(index):
         karat.score(questions("d3"), {"a": {"q1": ["d3"]}})
     with pytest.raises(UsageError, match="which is its gold"):
         sweep(questions("d3"), index, Grid.of(alpha="0", k="1"))
+
+
+def test_answers_keep_the_contexts_that_they_cite_by_their_places():
+    hits = [{"id": "d0", "text": DOCS["d0"]}, {"id": "d3", "text": DOCS["d3"]}]
+    answer = "The old bridge of stone number 3 stands in the valley [2]."
+    rows = [{"id": qid, "retrieved": hits, "answer": answer} for qid in ("q1", "q2")]
+    report = karat.score(questions("d0"), rows, measures="MRR,CitationPrecision,ContextSufficient")
+    assert report.per_query["MRR"].to_list() == [1, 0.5]
+    assert report.per_query["CitationPrecision"].to_list() == [1, 1]
+    assert report.per_query["ContextSufficient"].to_list() == [1, 1]
