@@ -77,7 +77,7 @@ def test_a_dialect_scores_and_says_what_it_does_differently(name, files, put, ka
 def test_a_dialect_of_claims_asks_for_them(files, put, karat):
     told = karat("score", *inputs("ragchecker", put), "--dialect", "ragchecker")
     assert told.code == 2
-    assert "ClaimPrecision needs claims and their verdicts, and there are none. Name a claims file" in told.err
+    assert "ClaimPrecision(empty=zero) needs claims and their verdicts. Name a claims file with --claims" in told.err
 
 
 def test_recall_of_rag_benchmark_is_printed_under_its_name_here(files, karat):
