@@ -89,8 +89,10 @@ class ClaimTable:
     def per_pair(self, claims: Bools) -> Floats:
         """How many of the marked claims each pair has."""
         until = self.once("ends", lambda: np.searchsorted(self.pair, np.arange(self.pairs + 1)))
-        marked = np.concatenate(((0,), np.cumsum(claims)))
-        return np.diff(marked[until]).astype(np.float64)
+        before = np.zeros(len(claims) + 1, np.int32)  # marked claims before each
+        np.cumsum(claims, dtype=np.int32, out=before[1:])
+        held = before[until]
+        return (held[1:] - held[:-1]).astype(np.float64)
 
     def count(self, side: Side) -> Floats:
         """How many claims of a side each pair has."""
@@ -109,8 +111,7 @@ class ClaimTable:
 
     def entailed(self, side: Side, premise: PremiseKind) -> Bools:
         """Which claims of a side the reference, the answer or the question entails."""
-        chosen: Bools = self.verdicts(side, premise) == ENTAILED
-        return chosen
+        return self.once(("entailed", side, premise), lambda: self.verdicts(side, premise) == ENTAILED)
 
     def entailments(self, side: Side) -> tuple[Ints, Ints]:
         """Claims of a side and the single passages that entail them, one entry for each such pair."""

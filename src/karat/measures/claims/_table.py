@@ -121,10 +121,10 @@ def _not_judged(table: ClaimTable, relations: Sequence[Relation]) -> tuple[dict[
     for side in _sides(relations):
         unknown = np.flatnonzero(~table.known[:, SIDES.index(side)]).tolist()
         undefined |= dict.fromkeys(unknown, NOT_JUDGED)
-    referred = ~table.known[:, _REFERENCE] | (table.per_pair(table.of_side("reference")) > 0)
     for relation in relations:
         lacking = table.lacking(relation)
-        if relation.endswith(" by reference"):
+        if lacking and relation.endswith(" by reference"):
+            referred = ~table.known[:, _REFERENCE] | (table.count("reference") > 0)
             undefined |= {pair: _NOTHING["reference"] for pair in lacking if not referred[pair]}
             lacking = {pair: why for pair, why in lacking.items() if referred[pair]}
         failed |= lacking
