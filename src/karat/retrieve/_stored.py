@@ -126,7 +126,7 @@ def lengths_note(vectors: NDArray[Any], scores: str) -> tuple[bool, str | None]:
 SCORES = {
     "cosine": "cosines (1 - d of cosine distances d)",
     "ip": "inner products",
-    "l2": "1 - d²/2 of its distances d, the cosine where vectors have length 1",
+    "l2": "1 - d²/2 of its distances d",
 }
 """What scores are, by how a store measures."""
 
@@ -240,10 +240,10 @@ class VectorStore(SearchedStore, ABC):
 
     def describe_scores(self, metric: str, sample: NDArray[Any]) -> None:
         """Note what scores are, by how the store measures and a sample of its vectors."""
-        self.notes += (f"scores are {SCORES[metric]}.",)
+        note = None
         if metric != "cosine" and len(sample):
             self.is_unit, note = lengths_note(sample, SCORES[metric])
-            self.notes += (note,) if note else ()
+        self.notes += (note or f"scores are {SCORES[metric]}.",)
 
     def describe_recall(
         self, index: str, sample: NDArray[Any], exact: Callable[[NDArray[np.float32], int], Found]
