@@ -13,7 +13,7 @@ from karat.files._replies import ReplyReader
 from karat.files._runs import described
 from karat.files._score_table import as_score_table, is_score_table
 from karat.files._write import convert, write
-from karat.files.canonical import answer_row
+from karat.files.canonical import answer_row, result_rows
 
 __all__ = [
     "Frozen",
@@ -36,6 +36,7 @@ __all__ = [
     "read_results",
     "read_tables",
     "read_testset",
+    "result_rows",
     "write",
     "write_frozen",
 ]

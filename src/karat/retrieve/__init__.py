@@ -1,6 +1,16 @@
 """Engines: texts in, ranked rows out. One engine a file."""
 
-from karat.retrieve._engine import ENGINES, STORES, EarlierJoin, Engine, Progress, ShardedEngine, Store
+from karat.retrieve._engine import (
+    ENGINES,
+    STORES,
+    EarlierJoin,
+    Engine,
+    Progress,
+    ShardedEngine,
+    Store,
+    host_asked,
+    is_embedded,
+)
 from karat.retrieve._rerank import ListScorer, Reranked, rerank
 
 __all__ = [
@@ -13,5 +23,7 @@ __all__ = [
     "Reranked",
     "ShardedEngine",
     "Store",
+    "host_asked",
+    "is_embedded",
     "rerank",
 ]

@@ -206,6 +206,8 @@ class SearchedStore:
 class TextStore(SearchedStore, ABC):
     """Texts that something else indexed, searched by the words of queries."""
 
+    embeds: ClassVar[bool] = False
+
     @abstractmethod
     def matching(self, query: str, depth: int) -> tuple[list[Chunk], list[float]]:
         """The hits of a query, and the score of each, higher is better."""
