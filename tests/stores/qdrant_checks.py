@@ -51,7 +51,7 @@ def test_vectors_have_names_and_points_have_ids(opened):
     store.search(NAMES[:1], 1)
     assert store.chunks[0].id.isdigit()
     store._client.close()
-    with pytest.raises(UsageError, match="has vectors called cosine, ip, l2. Name one"):
+    with pytest.raises(UsageError, match=r"has vectors called cosine, ip, l2. Name one"):
         opened("all")
 
 
@@ -65,7 +65,7 @@ def test_what_cannot_be_searched(opened, folder, tmp_path):
         opened("streets")
     store = opened("bare")
     assert len(store.search(NAMES).rows) == 0
-    with pytest.raises(KaratError, match="Qdrant failed at .* nothing else has the folder open"):
+    with pytest.raises(KaratError, match=r"Qdrant failed at .* nothing else has the folder open"):
         opened("one")
     store._client.close()
     with pytest.raises(KaratError, match="holds vectors of 32 numbers, the embedder other makes vectors of 3"):
@@ -74,8 +74,8 @@ def test_what_cannot_be_searched(opened, folder, tmp_path):
 
 def test_a_server_that_is_down_is_told_without_the_key(monkeypatch):
     monkeypatch.setenv("QDRANT_API_KEY", "a-key-that-is-secret")
-    with pytest.raises(KaratError, match="Qdrant failed at http://127.0.0.1:9") as raised:
+    with pytest.raises(KaratError, match=r"Qdrant failed at http://127.0.0.1:9") as raised:
         QdrantStore.open("http://127.0.0.1:9#x", EMBEDDER)
     assert "a-key-that-is-secret" not in str(raised.value)
-    with pytest.raises(UsageError, match="would go to db.example:6333 over plain http"):
+    with pytest.raises(UsageError, match=r"would go to db.example:6333 over plain http"):
         QdrantStore.open("http://db.example:6333#x", EMBEDDER)

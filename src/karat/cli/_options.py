@@ -82,8 +82,8 @@ Engine = Annotated[
     str | None,
     typer.Option(
         "--engine",
-        help="hybrid, an engine of the index (bm25, dense), or a store of another tool, such as faiss:PATH; the index's "
-        "default unless given.",
+        help="hybrid, an engine of the index (bm25, dense), or a store of another tool, such as faiss:PATH; the "
+        "index's default unless given.",
     ),
 ]
 Alpha = Annotated[

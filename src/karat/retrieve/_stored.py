@@ -297,3 +297,22 @@ def _ids_of(found: Found, queries: int) -> list[set[str]]:
     for number, chunk, _ in zip(*found, strict=True):
         ids[number].add(chunk.id)
     return ids
+
+
+def exact_search(
+    chunks: Sequence[Chunk], stored: NDArray[Any], metric: str
+) -> Callable[[NDArray[np.float32], int], Found]:
+    """A search that goes through vectors that were read; its scores order, and are no more."""
+
+    def search(queries: NDArray[np.float32], depth: int) -> Found:
+        scores = queries.astype(np.float64) @ stored.T
+        if metric == "cosine":
+            scores /= np.maximum(np.linalg.norm(stored, axis=1), 1e-12)
+        elif metric == "l2":
+            scores -= np.square(stored).sum(axis=1) / 2
+        best = np.argsort(-scores, axis=1, kind="stable")[:, :depth]
+        numbers = np.repeat(np.arange(len(queries)), best.shape[1])
+        values = np.take_along_axis(scores, best, axis=1).ravel()
+        return numbers.tolist(), [chunks[row] for row in best.ravel().tolist()], values.tolist()
+
+    return search

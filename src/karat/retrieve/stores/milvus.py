@@ -15,7 +15,7 @@ from karat.core.docs import Chunk
 from karat.core.errors import InputError, KaratError, UsageError
 from karat.models.hosts import key_for
 from karat.retrieve._store_target import SECONDS, StoreTarget, chosen, driver, store_errors
-from karat.retrieve._stored import Found, VectorStore, chunk_of, from_l2, pages_notes
+from karat.retrieve._stored import Found, VectorStore, chunk_of, exact_search, from_l2, pages_notes
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -41,6 +41,7 @@ class MilvusStore(VectorStore):
         with self._errors():
             fields = client.describe_collection(target.name)["fields"]
             self._id = next(one["name"] for one in fields if one.get("is_primary"))
+            self._named = [self._id, *([target.options["id"]] if "id" in target.options else [])]
             self._column, dimension = self._vector(fields)
             index = self._index()
             client.load_collection(target.name)
@@ -118,22 +119,11 @@ class MilvusStore(VectorStore):
             return
         with self._errors():
             rows = self._client.query(
-                self._target.name, filter="", limit=_MOST_READ, output_fields=[self._id, self._column]
+                self._target.name, filter="", limit=_MOST_READ, output_fields=[*self._named, self._column]
             )
         stored = np.array([row[self._column] for row in rows], np.float64)
-        chunks = [chunk_of(str(row[self._id]), {}) for row in rows]
-
-        def exact(queries: NDArray[np.float32], depth: int) -> Found:
-            scores = queries.astype(np.float64) @ stored.T
-            if self._metric == "cosine":
-                scores /= np.linalg.norm(stored, axis=1)
-            elif self._metric == "l2":
-                scores -= np.square(stored).sum(axis=1) / 2  # orders as distances do
-            best = np.argsort(-scores, axis=1)[:, :depth]
-            number = np.repeat(np.arange(len(queries)), best.shape[1])
-            return number.tolist(), [chunks[row] for row in best.ravel().tolist()], [0.0] * best.size
-
-        self.describe_recall(kind, vectors, exact)
+        chunks = [self._chunk(row[self._id], row) for row in rows]
+        self.describe_recall(kind, vectors, exact_search(chunks, stored, self._metric))
 
     def nearest(self, queries: NDArray[np.float32], depth: int) -> Found:
         numbers: list[int] = []
