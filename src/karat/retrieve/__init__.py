@@ -12,6 +12,7 @@ from karat.retrieve._engine import (
     is_embedded,
 )
 from karat.retrieve._rerank import ListScorer, Reranked, rerank
+from karat.retrieve._stored import StoreError
 
 __all__ = [
     "ENGINES",
@@ -23,6 +24,7 @@ __all__ = [
     "Reranked",
     "ShardedEngine",
     "Store",
+    "StoreError",
     "host_asked",
     "is_embedded",
     "rerank",

@@ -117,7 +117,7 @@ class PostgresTable:
                 return list(cursor.execute(statement, values).fetchall())
         except self._psycopg.Error as error:
             self._drop()
-            raise StoreError(self._sentence(error)) from None
+            raise self._problem(error) from None
 
     def _connected(self) -> Any:
         if self._connection is None or self._connection.closed:
@@ -135,20 +135,22 @@ class PostgresTable:
                 self._connection.close()
         self._connection = None
 
-    def _sentence(self, error: Any) -> str:
-        """What went wrong, without what libpq repeats of the address."""
+    def _problem(self, error: Any) -> KaratError:
+        """What went wrong, without what libpq repeats of the address; a refusal is no failure that passes."""
         code = getattr(error, "sqlstate", None) or ""
         text = reason_of(error)
         if "password" in text.lower() or code.startswith("28"):
-            return (
+            return KaratError(
                 f"{self.place}: PostgreSQL refuses the user {self._parameters.get('user', 'of this account')}: the "
                 "password is wrong or missing, or this user may not connect. Set PGPASSWORD or ~/.pgpass."
             )
         if code == "57014":
-            return f"{self.place}: a query took longer than {SECONDS:g} seconds. Index the column that is searched."
-        if not code or code.startswith(("08", "57P")):
-            return f"{self.place}: PostgreSQL cannot be reached: {text}. See that the server runs, and where."
-        return f"{self.place}: PostgreSQL failed: {text} (SQLSTATE {code})."
+            text = f"a query took longer than {SECONDS:g} seconds. Index the column that is searched"
+        elif not code or code.startswith(("08", "57P")):
+            text = f"PostgreSQL cannot be reached: {text}. See that the server runs, and where"
+        else:
+            text = f"PostgreSQL failed: {text} (SQLSTATE {code})"
+        return StoreError(f"{self.place}: {text}.")
 
 
 def host_of_parameters(parameters: Mapping[str, Any]) -> str:

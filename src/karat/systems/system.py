@@ -52,7 +52,9 @@ class System:
 
         Rows over a store that are known from before are taken as they are: it may have failed on the others alone.
         """
+        from karat.core.run import Run
         from karat.files import result_rows
+        from karat.retrieve import StoreError
         from karat.systems.outside import run_of_records
 
         name, testset = configuration.name, request.testset
@@ -61,9 +63,12 @@ class System:
         notes: Sequence[Note] = ()
         if asked:
             request.progress(f"searching by {name}", 0, 1)
-            retrieved = self.search([question.text for question in asked], request.length)
-            run = retrieved.run(name, [question.id for question in asked], request.pages)
-            notes = _notes(configuration, retrieved)
+            ids = [question.id for question in asked]
+            try:
+                retrieved = self.search([question.text for question in asked], request.length)
+                run, notes = retrieved.run(name, ids, request.pages), _notes(configuration, retrieved)
+            except StoreError as problem:  # it could not be opened
+                run = Run(name, failed=dict.fromkeys(ids, str(problem)))
             if self.settings.has_store:
                 for row in result_rows([run]):
                     rows[str(row["id"])] = row
