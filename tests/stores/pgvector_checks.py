@@ -38,6 +38,7 @@ class Server:
                     path.chmod(0o755)
             subprocess.run(["chown", "nobody", folder], check=True)
         (folder / "word").write_text(SECRET)
+        self.log = (folder / "log").open("ab")
         self._run("initdb", "-D", self.data, "-U", "karat", "-A", "scram-sha-256", f"--pwfile={folder / 'word'}", "-N")
 
     def _run(self, name, *words):
@@ -50,7 +51,7 @@ class Server:
         for _ in range(300):
             if self.process is None or self.process.poll() is not None:  # what was killed may hold its memory still
                 self.process = subprocess.Popen(
-                    [BIN / "postgres", *words], stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL, cwd="/",
+                    [BIN / "postgres", *words], stdout=self.log, stderr=self.log, cwd="/",
                     **self.account,
                 )  # fmt: skip
             try:
@@ -58,7 +59,7 @@ class Server:
                 return
             except psycopg.OperationalError:
                 time.sleep(0.1)
-        raise AssertionError("PostgreSQL does not start")
+        raise AssertionError(f"PostgreSQL does not start: {Path(self.log.name).read_text()[-2000:]}")
 
     def kill(self):
         """At once, as a crash would."""
