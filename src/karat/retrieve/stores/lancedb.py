@@ -72,6 +72,12 @@ class LancedbStore(VectorStore):
             table = lancedb.connect(str(folder)).open_table(name)
         return cls(named, table, embedder)
 
+    @classmethod
+    def asks(cls, target: str) -> str | None:
+        """No host: it is a folder."""
+        StoreTarget.parse(cls.name, target, ("metric",))
+        return None
+
     def _errors(self) -> AbstractContextManager[None]:
         return _lancedb_errors(self._target.shown)
 

@@ -69,6 +69,12 @@ class SqliteStore(TextStore):
         name = chosen(parsed, names, "FTS5 table")
         return cls(StoreTarget(cls.name, parsed.place, name, parsed.options), connection)
 
+    @classmethod
+    def asks(cls, target: str) -> str | None:
+        """No host: it is a file."""
+        StoreTarget.parse(cls.name, target)
+        return None
+
     def matching(self, query: str, depth: int) -> tuple[list[Chunk], list[float]]:
         words = dict.fromkeys(query.replace("\0", " ").split())
         if not words:
