@@ -2,9 +2,11 @@
 
 import json
 import os
+import shutil
 import signal
 import socket
 import subprocess
+import tempfile
 import time
 from collections import Counter
 from pathlib import Path
@@ -32,11 +34,8 @@ class Server:
             self.port = free.getsockname()[1]
         self.data, self.process = folder / "data", None
         self.account = {"user": "nobody"} if os.geteuid() == 0 else {}
-        if self.account:
-            for path in (folder, *folder.parents):
-                if path.is_relative_to(folder.parents[1]):
-                    path.chmod(0o755)
-            subprocess.run(["chown", "nobody", folder], check=True)
+        if self.account:  # PostgreSQL does not run as root
+            shutil.chown(folder, "nobody")
         (folder / "word").write_text(SECRET)
         self.log = (folder / "log").open("ab")
         self._run("initdb", "-D", self.data, "-U", "karat", "-A", "scram-sha-256", f"--pwfile={folder / 'word'}", "-N")
@@ -81,8 +80,9 @@ def fill(connection, table, vectors, kind="vector(32)"):
 
 
 @pytest.fixture(scope="module")
-def server(tmp_path_factory):
-    made = Server(tmp_path_factory.mktemp("postgres"))
+def server():
+    folder = Path(tempfile.mkdtemp())  # not in pytest's own, which it keeps from other users
+    made = Server(folder)
     made.start()
     with psycopg.connect(made.dsn, password=SECRET, autocommit=True) as connection:
         connection.execute('CREATE SCHEMA "odd.schema"; CREATE EXTENSION vector SCHEMA "odd.schema"')
@@ -107,6 +107,8 @@ def server(tmp_path_factory):
         connection.execute("CREATE DATABASE without")
     yield made
     made.kill()
+    made.log.close()
+    shutil.rmtree(folder)
 
 
 @pytest.fixture(autouse=True)
