@@ -378,7 +378,7 @@ def system_of(index: str, *, announce: Callable[[str], None] | None = None, **op
     opened = None if index == "-" else Index.open(index)
     described = system_for(opened, embedder=chosen, **options)
     settings = described.settings
-    if chosen is not None and not any(":" in engine and is_embedded(engine) for engine in settings.consulted):
+    if chosen is not None and not any(map(is_embedded, settings.consulted)):
         raise UsageError(
             "--embedder is for a store of vectors, such as faiss:PATH. An index has its own: its queries are embedded "
             "by the model that `karat index --embedder` built it with."

@@ -8,6 +8,7 @@ from karat.retrieve._engine import (
     Progress,
     ShardedEngine,
     Store,
+    check_store,
     host_asked,
     is_embedded,
 )
@@ -25,6 +26,7 @@ __all__ = [
     "ShardedEngine",
     "Store",
     "StoreError",
+    "check_store",
     "host_asked",
     "is_embedded",
     "rerank",

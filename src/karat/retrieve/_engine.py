@@ -188,6 +188,17 @@ def host_asked(name: str) -> str | None:
     return asks(target)
 
 
+def check_store(name: str) -> None:
+    """Refuse a store that cannot be, or whose address holds a password; an engine's name may be any."""
+    kind, colon, target = name.partition(":")
+    if colon:
+        STORES.get(kind)
+        if not target:
+            raise UsageError(f"{kind}: needs a path, for example {kind}:PATH.")
+        host_asked(name)
+
+
 def is_embedded(name: str) -> bool:
-    """Whether a store is searched by vectors, which an embedder makes of queries."""
-    return bool(getattr(STORES.get(name.partition(":")[0]), "embeds", True))
+    """Whether a store is named that is searched by vectors, which an embedder makes of queries."""
+    kind, colon, _ = name.partition(":")
+    return bool(colon) and (kind not in STORES or bool(getattr(STORES.get(kind), "embeds", True)))

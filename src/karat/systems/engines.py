@@ -61,7 +61,7 @@ class Engines:
         from karat.models import EmbedderSettings
         from karat.retrieve import is_embedded
 
-        if ":" in name and self.embedder is None and is_embedded(name):
+        if self.embedder is None and is_embedded(name):
             yield (
                 f"queries to {name} are embedded by {EmbedderSettings().label}, the default. If another model made its "
                 "vectors, name it with --embedder."

@@ -36,7 +36,7 @@ from karat.experiment.spec._values import (
 from karat.experiment.spec._yaml import Place
 from karat.experiment.spec.presets import Preset, preset_named
 from karat.results.study import Configuration
-from karat.retrieve import STORES, host_asked, is_embedded
+from karat.retrieve import check_store, host_asked, is_embedded
 from karat.retrieve.rewrite import needs_of
 from karat.systems.environment import has_variables, texts_of
 from karat.systems.outside import CallSettings, HttpSettings, JsonPath
@@ -119,22 +119,6 @@ class SystemKeys(KeysModel):
         return Listed(source, Configuration(self.label, settings, self.description or ""))
 
 
-def _is_embedded(name: str) -> bool:
-    """Whether a store is named that takes an embedder; one that is not known takes it, and is refused elsewhere."""
-    kind, colon, _ = name.partition(":")
-    return bool(colon) and (kind not in STORES or is_embedded(name))
-
-
-def _check_store(name: str) -> None:
-    """Refuse a store that cannot be, or whose name holds a password."""
-    kind, colon, target = name.partition(":")
-    if colon:
-        STORES.get(kind)
-        if not target:
-            raise UsageError(f"{kind}: needs a path, for example {kind}:PATH.")
-        host_asked(name)
-
-
 class _OwnKeys(SystemKeys):
     """A system of karat's own."""
 
@@ -173,7 +157,7 @@ class _OwnKeys(SystemKeys):
             "fusion": not hybrid,
             "legs": not hybrid,
             "rerank_depth": settings.rerank is None,
-            "embedder": not any(map(_is_embedded, (settings.engine, *settings.legs))),
+            "embedder": not any(map(is_embedded, (settings.engine, *settings.legs))),
         }
         what = f"{settings.fusion} fusion" if hybrid else f"engine {settings.engine}"
         for name, idles in idle.items():
@@ -182,10 +166,10 @@ class _OwnKeys(SystemKeys):
                 return
         place: Place = ("engine",)
         try:
-            _check_store(settings.engine)
+            check_store(settings.engine)
             place = ("legs",)
             for leg in settings.legs:
-                _check_store(leg)
+                check_store(leg)
             place = ()
             settings.check()
         except KaratError as problem:
