@@ -6,12 +6,11 @@ are made for this run, and one that cannot be made is skipped.
 
 import json
 import os
-import shutil
 import subprocess
-import sys
 from pathlib import Path
 
 import pytest
+from environments import made_environment
 from gallery import copied
 
 ROOT = Path(__file__).parents[2]
@@ -36,28 +35,11 @@ SECONDS = 600
 pytestmark = pytest.mark.frameworks
 
 
-def environment(name, folder):
-    """The Python of an environment with karat and a framework."""
-    uv = shutil.which("uv")
-    if uv is None:
-        raise LookupError("uv is not installed")
-    place = folder / name
-    variables = {key: value for key, value in os.environ.items() if key not in ("UV_COMPILE_BYTECODE", "VIRTUAL_ENV")}
-    for words in (
-        ("venv", "--allow-existing", "--python", sys.executable, place),
-        ("pip", "install", "--python", place, "--editable", ROOT, *PACKAGES[name]),
-    ):
-        done = subprocess.run([uv, *words], env=variables, capture_output=True, text=True, timeout=SECONDS)
-        if done.returncode:
-            raise LookupError(done.stderr.strip()[-500:])
-    return place / "bin" / "python"
-
-
 @pytest.mark.parametrize("name", PACKAGES)
 def test_every_way_of_asking_gives_the_numbers_of_the_plain_function(name, plain, tmp_path):
     given = os.environ.get("KARAT_FRAMEWORKS")
     try:
-        python = environment(name, Path(given) if given else tmp_path)
+        python = made_environment((Path(given) if given else tmp_path) / name, PACKAGES[name])
     except (LookupError, OSError, subprocess.TimeoutExpired) as problem:
         if given:
             raise

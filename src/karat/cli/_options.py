@@ -80,8 +80,8 @@ Engine = Annotated[
     str | None,
     typer.Option(
         "--engine",
-        help="hybrid, an engine of the index (bm25, dense), faiss:PATH or chroma:PATH-or-URL; the index's default "
-        "unless given.",
+        help="hybrid, an engine of the index (bm25, dense), or a store of another tool, such as faiss:PATH; the "
+        "index's default unless given.",
     ),
 ]
 Alpha = Annotated[
@@ -111,7 +111,7 @@ Rerank = Annotated[
     typer.Option("--rerank", help="A folder with a cross-encoder (needs sentence-transformers), or chat: by --model."),
 ]
 RerankDepth = Annotated[int, typer.Option("--rerank-depth", help="How many of the first hits it reranks.")]
-Embedder = Annotated[str | None, typer.Option("--embedder", help="Of a faiss: or chroma: store; as in `karat index`.")]
+Embedder = Annotated[str | None, typer.Option("--embedder", help="Of a store of another tool; as in `karat index`.")]
 BaseUrl = Annotated[
     str | None,
     typer.Option("--base-url", help="Of an OpenAI-compatible endpoint, for --model and --embedder openai:MODEL."),
@@ -342,6 +342,7 @@ def system_of(index: str, *, announce: Callable[[str], None] | None = None, **op
     from karat.experiment.models import ModelSettings, close, models_of
     from karat.models import EmbedderSettings
     from karat.models.hosts import KEY_ENV, allow_host, is_allowed
+    from karat.retrieve import is_embedded
     from karat.systems.defaults import system_for
     from karat.systems.index import Index
     from karat.systems.settings import HYBRID, OF_FUSION, SystemSettings
@@ -363,10 +364,10 @@ def system_of(index: str, *, announce: Callable[[str], None] | None = None, **op
     opened = None if index == "-" else Index.open(index)
     described = system_for(opened, embedder=chosen, **options)
     settings = described.settings
-    if chosen is not None and not any(":" in engine for engine in settings.consulted):
+    if chosen is not None and not any(map(is_embedded, settings.consulted)):
         raise UsageError(
-            "--embedder is for a faiss: or chroma: store. An index has its own: its queries are embedded by the model "
-            "that `karat index --embedder` built it with."
+            "--embedder is for a store of vectors, such as faiss:PATH. An index has its own: its queries are embedded "
+            "by the model that `karat index --embedder` built it with."
         )
     if asking["model"] is not None and not settings.needs_chat:
         raise UsageError("--model is for --rewrite rephrase, hyde or translate, and for --rerank chat. Leave it out.")

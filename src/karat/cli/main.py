@@ -23,7 +23,7 @@ GROUPS = {
     },
     "retrieve": {
         "index": "Read documents, cut them into chunks and build search engines over them.",
-        "search": "Search an index or a FAISS or Chroma store: one query, or a whole test set.",
+        "search": "Search an index or a store of another tool: one query, or a whole test set.",
         "sweep": "Score every combination of fusion, alpha, depth and cut-off, and choose one.",
     },
     "measure": {

@@ -66,11 +66,11 @@ def command(
     debug: Debug = False,
     **options: Any,
 ) -> None:
-    """Search an index or a FAISS or Chroma store: one query, or a whole test set.
+    """Search an index or a store of another tool: one query, or a whole test set.
 
     A higher score is better, whatever the engine. With --questions and -o the hits become a results file that
     `karat score` reads. --explain shows one question: what each engine found, how it was fused, what is gold, how it
-    is scored. Exit codes: 0 done, 2 bad input, 5 done but a model failed on some questions.
+    is scored. Exit codes: 0 done, 2 bad input, 5 done but a model or a store failed on some questions.
     """
     from karat.experiment.explain import explain
     from karat.experiment.search import search_all

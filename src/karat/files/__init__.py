@@ -13,7 +13,7 @@ from karat.files._replies import ReplyReader
 from karat.files._runs import described
 from karat.files._score_table import as_score_table, is_score_table
 from karat.files._write import convert, write
-from karat.files.canonical import answer_row
+from karat.files.canonical import answer_row, result_rows
 from karat.files.claims import read_claims, write_claims
 
 __all__ = [
@@ -39,6 +39,7 @@ __all__ = [
     "read_results",
     "read_tables",
     "read_testset",
+    "result_rows",
     "write",
     "write_claims",
     "write_frozen",

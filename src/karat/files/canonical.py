@@ -57,11 +57,12 @@ def _write_testset(testset: TestSet, path: Path) -> list[str]:
 
 
 def _write_results(runs: Sequence[Run], path: Path) -> list[str]:
-    write_lines(path, _results(runs))
+    write_lines(path, result_rows(runs))
     return []
 
 
-def _results(runs: Sequence[Run]) -> Iterator[dict[str, Any]]:
+def result_rows(runs: Sequence[Run]) -> Iterator[dict[str, Any]]:
+    """Each question of each system as a row of canonical results."""
     for run, qid, hits, common in rows_of(runs):
         row: dict[str, Any] = {"id": qid, **common}
         if qid in run.texts:

@@ -1,7 +1,19 @@
 """Engines: texts in, ranked rows out. One engine a file."""
 
-from karat.retrieve._engine import ENGINES, STORES, EarlierJoin, Engine, Progress, ShardedEngine, Store
+from karat.retrieve._engine import (
+    ENGINES,
+    STORES,
+    EarlierJoin,
+    Engine,
+    Progress,
+    ShardedEngine,
+    Store,
+    check_store,
+    host_asked,
+    is_embedded,
+)
 from karat.retrieve._rerank import ListScorer, Reranked, rerank
+from karat.retrieve._stored import StoreError
 
 __all__ = [
     "ENGINES",
@@ -13,5 +25,9 @@ __all__ = [
     "Reranked",
     "ShardedEngine",
     "Store",
+    "StoreError",
+    "check_store",
+    "host_asked",
+    "is_embedded",
     "rerank",
 ]

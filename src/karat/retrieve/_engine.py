@@ -96,7 +96,10 @@ class Store(Protocol):
     """A store that something else made, searched as it is. Its chunks are known once it returned them.
 
     `Store.open(target, embedder)`: `target` is what follows the colon of `--engine faiss:PATH`. `notes` are what a user
-    should know of the store: what its scores are where they are no cosines, how its pages were read.
+    should know of the store: what its scores are where they are no cosines, how its pages were read. A store may also
+    have `failed`, the numbers of queries of the last search on which it failed, with the reason; `asks(target)`, the
+    host that opening a target asks, None where that is a file; and `embeds`, False where it searches words and takes no
+    embedder.
     """
 
     name: ClassVar[str]
@@ -176,3 +179,26 @@ ENGINES: Registry[type[Engine]] = Registry(
     "engine", ("karat.retrieve.engines",), "karat.engines", _find("engine", "build")
 )
 STORES: Registry[type[Store]] = Registry("store", ("karat.retrieve.stores",), "karat.stores", _find("store", "open"))
+
+
+def host_asked(name: str) -> str | None:
+    """The host that a store such as `qdrant:http://localhost:6333#handbook` asks; None where it reads files."""
+    kind, _, target = name.partition(":")
+    asks: Callable[[str], str | None] = getattr(STORES.get(kind), "asks", lambda target: None)
+    return asks(target)
+
+
+def check_store(name: str) -> None:
+    """Refuse a store that cannot be, or whose address holds a password; an engine's name may be any."""
+    kind, colon, target = name.partition(":")
+    if colon:
+        STORES.get(kind)
+        if not target:
+            raise UsageError(f"{kind}: needs a path, for example {kind}:PATH.")
+        host_asked(name)
+
+
+def is_embedded(name: str) -> bool:
+    """Whether a store is named that is searched by vectors, which an embedder makes of queries."""
+    kind, colon, _ = name.partition(":")
+    return bool(colon) and (kind not in STORES or bool(getattr(STORES.get(kind), "embeds", True)))

@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from collections.abc import Iterable, Mapping, Sequence
-from typing import TYPE_CHECKING, Any
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from typing import TYPE_CHECKING, Any, ClassVar
 
 import numpy as np
 
@@ -24,6 +24,11 @@ if TYPE_CHECKING:
     from karat.models import Embedder
 
 _READER = FieldReader(STORED)
+IN_A_ROW = 5
+"""Queries that fail one after the other before the rest are given up: each may take as long as a time-out."""
+NEAREST = 10
+MOST_COMPARED = 6_400_000
+"""Vectors that exact searches go through where an index is compared with them; at least two queries do."""
 
 
 def _scalar(value: Any) -> str | int | float | None:
@@ -32,9 +37,9 @@ def _scalar(value: Any) -> str | int | float | None:
     return value if plain and str(value).strip() else None
 
 
-def _named(record: Mapping[str, Any]) -> dict[str, str]:
+def _named(record: Mapping[str, Any], reader: FieldReader = _READER) -> dict[str, str]:
     """The fields of a record that hold text or a number, as text."""
-    fields = _READER.read(record)
+    fields = reader.read(record)
     return {name: well_formed(str(value)) for name, value in fields.items() if _scalar(value) is not None}
 
 
@@ -43,11 +48,21 @@ def id_of(record: Mapping[str, Any]) -> str | None:
     return _named(record).get("id")
 
 
-def chunk_of(id_: str, record: Mapping[str, Any], text: str | None = None, *, from_0: bool = False) -> Chunk:
-    """A record of a store as a chunk; `from_0`: its pages are LangChain's and count from 0, though it is flat."""
-    named = _named(record)
+def chunk_of(
+    id_: str,
+    record: Mapping[str, Any],
+    text: str | None = None,
+    *,
+    from_0: bool = False,
+    reader: FieldReader = _READER,
+) -> Chunk:
+    """A record of a store as a chunk; `from_0`: its pages are LangChain's and count from 0, though it is flat.
+
+    `reader` knows what the user says of its fields.
+    """
+    named = _named(record, reader)
     url = named.get("url")
-    page, label = _read_pages(PageReader(), record, from_0=from_0)
+    page, label = _read_pages(PageReader(), record, from_0=from_0, reader=reader)
     number = page_number(page)
     return Chunk(
         id_,
@@ -60,25 +75,29 @@ def chunk_of(id_: str, record: Mapping[str, Any], text: str | None = None, *, fr
         meta={
             name: well_formed(str(value))
             for name, value in with_metadata(record).items()
-            if name not in _READER.names and value is not None
+            if name not in reader.names and value is not None
         },
     )
 
 
-def _read_pages(reader: PageReader, record: Mapping[str, Any], *, from_0: bool) -> tuple[Any, Any]:
+def _read_pages(
+    pages: PageReader, record: Mapping[str, Any], *, from_0: bool, reader: FieldReader = _READER
+) -> tuple[Any, Any]:
     """The page of a record and its label."""
-    fields = _READER.read(record)
+    fields = reader.read(record)
     values = [_scalar(fields.get(name)) for name in ("page_number", "page", "page_label")]
-    return reader.read(*values, from_0=from_0 or counts_from_0(record))
+    return pages.read(*values, from_0=from_0 or counts_from_0(record))
 
 
-def pages_notes(records: Iterable[Mapping[str, Any] | None], *, from_0: bool = False) -> tuple[str, ...]:
+def pages_notes(
+    records: Iterable[Mapping[str, Any] | None], *, from_0: bool = False, reader: FieldReader = _READER
+) -> tuple[str, ...]:
     """What to say of the pages that records of a store name."""
-    reader = PageReader()
+    pages = PageReader()
     for record in records:
         if record:
-            _read_pages(reader, record, from_0=from_0)
-    return tuple(f"{note}." for note in reader.notes())
+            _read_pages(pages, record, from_0=from_0, reader=reader)
+    return tuple(f"{note}." for note in pages.notes())
 
 
 def from_l2(squared: NDArray[Any]) -> NDArray[Any]:
@@ -104,23 +123,153 @@ def lengths_note(vectors: NDArray[Any], scores: str) -> tuple[bool, str | None]:
     )
 
 
-class VectorStore(ABC):
+SCORES = {
+    "cosine": "cosines (1 - d of cosine distances d)",
+    "ip": "inner products",
+    "l2": "1 - d²/2 of its distances d",
+}
+"""What scores are, by how a store measures."""
+
+Found = tuple[Sequence[int], Sequence[Chunk], Sequence[float]]
+"""Hits of some queries: the number of the query, the chunk and the score of each, higher is better."""
+
+
+class StoreError(KaratError):
+    """A store that failed on a query: that one has no result, the others may have one."""
+
+
+class SearchedStore:
+    """What something else stored, searched as it is.
+
+    Each search replaces `chunks`, those that it found, to which its rows refer, and `failed`, the numbers of queries on
+    which the store failed, with the reason. `notes` say what a user should know, such as what scores are.
+    """
+
+    at_once: ClassVar[int] = 1  # queries that the store is asked together
+
+    def __init__(self, place: str, total: int) -> None:
+        self.place, self.total = place, total
+        self.notes: tuple[str, ...] = ()
+        self.chunks = Chunks([])
+        self.failed: dict[int, str] = {}
+
+    def _collect(self, queries: int, asked: NDArray[np.int64], find: Callable[[slice], Found]) -> Ranked:
+        """What `find` has for parts of the queries that are asked, in order; of equal scores the higher id first."""
+        self.chunks, self.failed = Chunks([]), {}
+        numbers: list[int] = []
+        hits: list[Chunk] = []
+        scores: list[float] = []
+        for query, chunks, values in self._parts(asked, find):
+            numbers += query
+            hits += chunks
+            scores += values
+        self.chunks = Chunks.ordered(list({chunk.id: chunk for chunk in hits}.values()))
+        rows = np.fromiter((self.chunks.row_of[chunk.id] for chunk in hits), np.int64, len(hits))
+        owner = asked[np.asarray(numbers, np.int64)]
+        self._refuse_repeats(owner, rows)
+        values_ = np.asarray(scores, np.float64)
+        finite = np.isfinite(values_)
+        return Ranked.ordered(queries, owner[finite], rows[finite], values_[finite])
+
+    def _parts(self, asked: NDArray[np.int64], find: Callable[[slice], Found]) -> Iterator[Found]:
+        """The hits of each part; one that fails is asked again query by query, until several fail in a row."""
+        todo = [slice(i, min(i + self.at_once, len(asked))) for i in range(0, len(asked), self.at_once)][::-1]
+        in_a_row, reason = 0, ""
+        while todo:
+            part = todo.pop()
+            try:
+                if in_a_row >= IN_A_ROW:
+                    raise StoreError(f"not asked, since {IN_A_ROW} queries in a row failed. The last: {reason}")
+                query, chunks, scores = find(part)
+            except StoreError as problem:
+                if part.stop - part.start > 1:
+                    todo += [slice(i, i + 1) for i in range(part.start, part.stop)][::-1]
+                    continue
+                if in_a_row < IN_A_ROW:
+                    in_a_row, reason = in_a_row + 1, str(problem)
+                self.failed[int(asked[part.start])] = str(problem)
+                continue
+            in_a_row = 0
+            yield [part.start + number for number in query], chunks, scores
+
+    def _refuse_repeats(self, owner: NDArray[np.int64], rows: NDArray[np.int64]) -> None:
+        """Ids name one chunk each."""
+        pairs, counts = np.unique(np.stack([owner, rows]), axis=1, return_counts=True)
+        if (counts > 1).any():
+            twice = self.chunks[int(pairs[1, int(np.argmax(counts > 1))])].id
+            raise KaratError(
+                f"{self.place} has the id {twice!r} more than once. "
+                "Name the column that tells its rows apart: #NAME?id=COLUMN."
+            )
+
+
+class TextStore(SearchedStore, ABC):
+    """Texts that something else indexed, searched by the words of queries."""
+
+    embeds: ClassVar[bool] = False
+
+    @abstractmethod
+    def matching(self, query: str, depth: int) -> tuple[list[Chunk], list[float]]:
+        """The hits of a query, and the score of each, higher is better."""
+
+    def search(self, queries: Sequence[str], depth: int = 100) -> Ranked:
+        """The best of each query, as the store ranks them; of equal scores the higher id first."""
+        check_depth(depth)
+        asked = np.array([i for i, query in enumerate(queries) if query.strip()], np.int64)
+
+        def find(part: slice) -> Found:
+            hits, scores = self.matching(queries[int(asked[part.start])], depth)
+            return [0] * len(hits), hits, scores
+
+        return self._collect(len(queries), asked, find)
+
+
+class VectorStore(SearchedStore, ABC):
     """Vectors that something else stored, searched by the embeddings of queries.
 
-    Each search replaces `chunks`: they are those that it found, and its rows refer to them. Scores are cosines where
-    `is_unit`, since the vectors have length 1; `notes` say where they are not.
+    Scores are cosines where `is_unit`, since the vectors have length 1; `notes` say where they are not.
     """
 
     def __init__(self, place: str, total: int, dimension: int | None, embedder: Embedder | None) -> None:
-        self.place, self.total, self.dimension = place, total, dimension
+        super().__init__(place, total)
+        self.dimension = dimension
         self.embedder = embedder or embedder_named(EmbedderSettings())
         self.is_unit = True
-        self.notes: tuple[str, ...] = ()
-        self.chunks = Chunks([])
 
     @abstractmethod
-    def nearest(self, queries: NDArray[np.float32], depth: int) -> tuple[Sequence[int], list[Chunk], Sequence[float]]:
-        """The hits of some queries: the number of the query, the chunk and the score of each, higher is better."""
+    def nearest(self, queries: NDArray[np.float32], depth: int) -> Found:
+        """The hits of some queries."""
+
+    def describe_scores(self, metric: str, sample: NDArray[Any]) -> None:
+        """Note what scores are, by how the store measures and a sample of its vectors."""
+        note = None
+        if metric != "cosine" and len(sample):
+            self.is_unit, note = lengths_note(sample, SCORES[metric])
+        self.notes += (note or f"scores are {SCORES[metric]}.",)
+
+    def describe_recall(
+        self, index: str, sample: NDArray[Any], exact: Callable[[NDArray[np.float32], int], Found]
+    ) -> None:
+        """Note how much of an exact search over the same vectors the index finds.
+
+        Queries lie halfway between vectors of the store: these themselves would be found too easily.
+        """
+        count = int(np.clip(MOST_COMPARED // max(1, self.total), 2, len(sample) - 1)) if len(sample) > 2 else 0
+        if not count:
+            return
+        vectors = np.asarray(sample, np.float32)
+        queries = np.ascontiguousarray((vectors[:count] + vectors[1 : count + 1]) / 2, np.float32)
+        depth = min(NEAREST, self.total)
+        try:
+            wanted, found = (_ids_of(find(queries, depth), count) for find in (exact, self.nearest))
+        except StoreError as problem:
+            self.notes += (f"the index ({index}) is approximate; what it misses could not be measured: {problem}",)
+            return
+        recall = float(np.mean([len(ours & theirs) / len(ours) for ours, theirs in zip(wanted, found, strict=True)]))
+        self.notes += (
+            f"the index ({index}) is approximate: it finds {recall:.3f} of the {depth} nearest of {count} queries that "
+            "lie between its vectors.",
+        )
 
     def search(self, queries: Sequence[str], depth: int = 100) -> Ranked:
         """The nearest of each query, as the store finds them; of equal scores the higher id first."""
@@ -132,15 +281,38 @@ class VectorStore(ABC):
                 f"{self.place} holds vectors of {self.dimension} numbers, the embedder {self.embedder.settings.label} "
                 f"makes vectors of {vectors.shape[1]}. Name the embedder that made the store with --embedder."
             )
-        self.chunks = Chunks([])
-        if not len(asked) or not self.total:
-            return Ranked.empty(len(queries))
-        query, hits, raw = self.nearest(np.ascontiguousarray(vectors[asked]), min(depth, self.total))
-        self.chunks = Chunks.ordered(list({chunk.id: chunk for chunk in hits}.values()))
-        rows = np.fromiter((self.chunks.row_of[chunk.id] for chunk in hits), np.int64, len(hits))
-        scores = np.asarray(raw, np.float64)
-        if self.is_unit:
-            scores = np.clip(scores, -1.0, 1.0)
-        finite = np.isfinite(scores)
-        numbers = asked[np.asarray(query, np.int64)]
-        return Ranked.ordered(len(queries), numbers[finite], rows[finite], scores[finite])
+        if not self.total:
+            asked = asked[:0]
+        given = np.ascontiguousarray(vectors[asked])
+
+        def find(part: slice) -> Found:
+            query, hits, scores = self.nearest(given[part], min(depth, self.total))
+            return query, hits, np.clip(scores, -1.0, 1.0).tolist() if self.is_unit else scores
+
+        return self._collect(len(queries), asked, find)
+
+
+def _ids_of(found: Found, queries: int) -> list[set[str]]:
+    ids: list[set[str]] = [set() for _ in range(queries)]
+    for number, chunk, _ in zip(*found, strict=True):
+        ids[number].add(chunk.id)
+    return ids
+
+
+def exact_search(
+    chunks: Sequence[Chunk], stored: NDArray[Any], metric: str
+) -> Callable[[NDArray[np.float32], int], Found]:
+    """A search that goes through vectors that were read; its scores order, and are no more."""
+
+    def search(queries: NDArray[np.float32], depth: int) -> Found:
+        scores = queries.astype(np.float64) @ stored.T
+        if metric == "cosine":
+            scores /= np.maximum(np.linalg.norm(stored, axis=1), 1e-12)
+        elif metric == "l2":
+            scores -= np.square(stored).sum(axis=1) / 2
+        best = np.argsort(-scores, axis=1, kind="stable")[:, :depth]
+        numbers = np.repeat(np.arange(len(queries)), best.shape[1])
+        values = np.take_along_axis(scores, best, axis=1).ravel()
+        return numbers.tolist(), [chunks[row] for row in best.ravel().tolist()], values.tolist()
+
+    return search

@@ -31,6 +31,7 @@ class Engines:
 
     def __init__(self, index: Index | None = None, embedder: EmbedderSettings | None = None) -> None:
         self.index, self.embedder = index, embedder
+        self.failed: dict[int, str] = {}
         self._opened: dict[str, Searches] = {}
         self._rewriters: dict[tuple[str, ...], list[Rewriter]] = {}
 
@@ -58,8 +59,9 @@ class Engines:
     def notes(self, name: str) -> Iterator[str]:
         """What one should know of an engine or a store."""
         from karat.models import EmbedderSettings
+        from karat.retrieve import is_embedded
 
-        if ":" in name and self.embedder is None:
+        if self.embedder is None and is_embedded(name):
             yield (
                 f"queries to {name} are embedded by {EmbedderSettings().label}, the default. If another model made its "
                 "vectors, name it with --embedder."
@@ -67,24 +69,30 @@ class Engines:
         yield from getattr(self.get(name), "notes", ())
 
     def search(self, name: str, rewritten: Sequence[Rewritten], depth: int) -> Ranked:
-        """What one engine retrieves for each question, whose phrasings are fused."""
+        """What one engine retrieves for each question, whose phrasings are fused; `failed` has what a store failed on.
+
+        A question with one phrasing is found as if it were asked alone.
+        """
         from karat.core.ranked import Ranked
         from karat.fuse.rrf import fuse_phrasings
         from karat.retrieve.rewrite import queries_with_owner
 
-        several = np.array([len(one.queries) > 1 for one in rewritten], bool)
-        if several.any() and not several.all():  # each is found as if it were asked alone: one phrasing is not fused
-            groups = [np.flatnonzero(several), np.flatnonzero(~several)]
-            parts = [self.search(name, [rewritten[i] for i in group.tolist()], depth) for group in groups]
-            return Ranked.joined(parts).take(np.argsort(np.concatenate(groups)))
         queries, owner = queries_with_owner(rewritten)
-        ranked = self.get(name).search(queries, depth) if queries else Ranked.empty(0)
-        if several.any():
-            ranked = fuse_phrasings(ranked, owner, len(rewritten)).top(depth)
-        elif len(queries) < len(rewritten):
-            ends = np.cumsum([0, *(len(one.queries) for one in rewritten)])
-            ranked = Ranked(ranked.offsets[ends], ranked.rows, ranked.scores)
-        return ranked
+        engine = self.get(name)
+        ranked = engine.search(queries, depth) if queries else Ranked.empty(0)
+        failed: Mapping[int, str] = getattr(engine, "failed", {}) if queries else {}
+        self.failed = {int(owner[number]): reason for number, reason in failed.items()}
+        sizes = np.array([len(one.queries) for one in rewritten], np.int64)
+        several, others = np.flatnonzero(sizes > 1), np.flatnonzero(sizes <= 1)
+        alone = ranked.take(np.flatnonzero(sizes[owner] == 1)) if len(several) else ranked
+        ends = np.concatenate(([0], np.cumsum(sizes[others])))
+        single = Ranked(alone.offsets[ends], alone.rows, alone.scores)
+        if not len(several):
+            return single
+        phrasings = np.flatnonzero(sizes[owner] > 1)
+        numbers = np.searchsorted(several, owner[phrasings])
+        fused = fuse_phrasings(ranked.take(phrasings), numbers, len(several)).top(depth)
+        return Ranked.joined([fused, single]).take(np.argsort(np.concatenate([several, others])))
 
     def ranks_of(self, name: str, rewritten: Sequence[Rewritten], rows: Sequence[Ints]) -> Ints:
         """For each question the rank of the best of some rows in a search as deep as it goes; 0: it finds none."""

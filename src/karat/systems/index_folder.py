@@ -318,7 +318,7 @@ def _foreign(path: Path, why: str) -> InputError:
     return InputError(
         f"this is no karat index: {why}",
         place=str(path),
-        remedy="Build one with `karat index DOCS -o INDEX`; --engine faiss:PATH and chroma:PATH search other stores.",
+        remedy="Build one with `karat index DOCS -o INDEX`; --engine faiss:PATH and others search other stores.",
     )
 
 

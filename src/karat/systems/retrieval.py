@@ -14,9 +14,10 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from karat.core.errors import UsageError
+from karat.core.errors import KaratError, UsageError
 from karat.core.models import Models
 from karat.core.ranked import Ranked
+from karat.core.text.words import plural
 from karat.systems.chunk_columns import ChunkColumns
 from karat.systems.engines import Engines, on_one_table
 from karat.systems.settings import CHAT, SystemSettings, steps_of
@@ -47,7 +48,7 @@ class Retrieved:
 
     `legs` is what each engine that was consulted returned, `candidates` are theirs together where they were fused;
     `ranked` is the result, best first. `seconds` has a number a question for each step. `failed` are questions without
-    a result, by number, with the reason: a model that rewrites or reranks was asked in vain.
+    a result, by number, with the reason: a store, or a model that rewrites or reranks, was asked in vain.
     """
 
     settings: SystemSettings
@@ -117,11 +118,12 @@ class Memory:
 
 @dataclass(frozen=True)
 class _Leg:
-    """What one engine returned for every question, and the seconds each took."""
+    """What one engine returned for every question, and the seconds each took; `failed` are those a store failed on."""
 
     chunks: Chunks
     ranked: Ranked
     seconds: Seconds
+    failed: Mapping[int, str] = field(default_factory=dict)
 
 
 class Retrieval:
@@ -180,7 +182,8 @@ class Retrieval:
             candidates = self._candidates_of(names, settings.rewrite, depth, legs)
             ranked = candidates.ranked(settings)
             seconds["fusion"] = self._shared(perf_counter() - started)
-        failed = {i: one.error for i, one in rewritten.items() if one.error is not None}
+        failed = {i: reason for leg in searched.values() for i, reason in leg.failed.items()}
+        failed |= {i: one.error for i, one in rewritten.items() if one.error is not None}
         if settings.rerank is not None:
             self._progress(f"reranking for {settings.name}", 0, 1)
             reranked = self._reranked(settings, ranked, chunks)
@@ -202,7 +205,11 @@ class Retrieval:
         depth = length if len(names) == 1 else deepest
         if (names, settings.rewrite, depth) in self._candidates:
             return self._candidates[names, settings.rewrite, depth]
-        legs = {name: self._leg(name, settings.rewrite, deepest).ranked.top(depth) for name in names}
+        searched = {name: self._leg(name, settings.rewrite, deepest) for name in names}
+        for leg in searched.values():
+            if leg.failed:
+                raise KaratError(f"{plural(len(leg.failed), 'question')} failed: {next(iter(leg.failed.values()))}")
+        legs = {name: leg.ranked.top(depth) for name, leg in searched.items()}
         return self._candidates_of(names, settings.rewrite, depth, legs)
 
     def ranks_of(self, settings: SystemSettings) -> Callable[[str, Sequence[int], Sequence[Ints]], Ints]:
@@ -247,7 +254,7 @@ class Retrieval:
         started = perf_counter()
         ranked = self.engines.search(name, [rewritten[i] for i in range(len(self.questions))], depth)
         seconds = self._shared(perf_counter() - started)
-        return _Leg(self.engines.chunks(name), ranked, seconds)
+        return _Leg(self.engines.chunks(name), ranked, seconds, self.engines.failed)
 
     def _in_batches(self, name: str, rewrite: tuple[str, ...], depth: int) -> _Leg:
         from karat.retrieve.rewrite import rewrite_all

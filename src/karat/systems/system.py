@@ -51,14 +51,36 @@ class System:
         return retrieved if whole else retrieved.top(k)
 
     def runs(self, configuration: Configuration, request: RunRequest) -> Iterator[SystemRun]:
-        """What it finds for all questions at once; nobody can tell the seconds of one."""
-        from karat.match import Exclusions
+        """What it finds for all questions at once; nobody can tell the seconds of one.
 
-        request.progress(f"searching by {configuration.name}", 0, 1)
-        excluded = Exclusions(request.testset)
-        retrieved = self.search([q.text for q in request.testset], request.length, excluded=excluded)
-        run = retrieved.run(configuration.name, request.testset.ids, request.pages)
-        yield SystemRun(configuration=configuration, run=run, notes=_notes(configuration, retrieved))
+        Rows over a store that are known from before are taken as they are: it may have failed on the others alone.
+        """
+        from karat.core.run import Run
+        from karat.files import result_rows
+        from karat.match import Exclusions
+        from karat.retrieve import StoreError
+        from karat.systems.outside import run_of_records
+
+        name, testset = configuration.name, request.testset
+        rows = dict(request.rows.known(name)) if self.settings.has_store else {}
+        asked = [question for question in testset if question.id not in rows]
+        notes: Sequence[Note] = ()
+        if asked:
+            request.progress(f"searching by {name}", 0, 1)
+            ids = [question.id for question in asked]
+            try:
+                excluded = Exclusions(testset.with_questions(asked, testset.name))
+                retrieved = self.search([question.text for question in asked], request.length, excluded=excluded)
+                run, notes = retrieved.run(name, ids, request.pages), _notes(configuration, retrieved)
+            except StoreError as problem:  # it could not be opened
+                run = Run(name, failed=dict.fromkeys(ids, str(problem)))
+            if self.settings.has_store:
+                for row in result_rows([run]):
+                    rows[str(row["id"])] = row
+                    request.rows.keep(name, row)
+        if len(asked) < len(testset):
+            run = replace(run_of_records(name, [rows[qid] for qid in testset.ids]), unique=True, complete=True)
+        yield SystemRun(configuration=configuration, run=run, notes=notes)
 
     def reads(self) -> Iterator[Path]:
         return self.settings.reads()

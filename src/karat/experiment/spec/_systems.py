@@ -36,7 +36,7 @@ from karat.experiment.spec._values import (
 from karat.experiment.spec._yaml import Place
 from karat.experiment.spec.presets import Preset, preset_named
 from karat.results.study import Configuration
-from karat.retrieve import STORES
+from karat.retrieve import check_store, host_asked, is_embedded
 from karat.retrieve.rewrite import needs_of
 from karat.systems.environment import has_variables, texts_of
 from karat.systems.outside import CallSettings, HttpSettings, JsonPath
@@ -157,20 +157,19 @@ class _OwnKeys(SystemKeys):
             "fusion": not hybrid,
             "legs": not hybrid,
             "rerank_depth": settings.rerank is None,
-            "embedder": not any(":" in name for name in (settings.engine, *settings.legs)),
+            "embedder": not any(map(is_embedded, (settings.engine, *settings.legs))),
         }
         what = f"{settings.fusion} fusion" if hybrid else f"engine {settings.engine}"
         for name, idles in idle.items():
             if idles and getattr(self, name, None) is not None:
                 yield (name,), f"has no effect with {what}. Remove it."
                 return
-        kind, colon, target = settings.engine.partition(":")
         place: Place = ("engine",)
         try:
-            if colon:
-                STORES.get(kind)
-                if not target:
-                    raise UsageError(f"{kind}: needs a path, for example {kind}:PATH.")
+            check_store(settings.engine)
+            place = ("legs",)
+            for leg in settings.legs:
+                check_store(leg)
             place = ()
             settings.check()
         except KaratError as problem:
@@ -184,15 +183,18 @@ class _OwnKeys(SystemKeys):
         def path(text: str) -> str:
             return str(rooted(folder, text))
 
-        def stored(text: str) -> str:
+        def opening(text: str) -> str:
             kind, colon, target = text.partition(":")
-            return f"{kind}:{path(target)}" if colon and "://" not in target else text
+            return f"{kind}:{path(target)}" if colon else text
+
+        def stored(text: str) -> str:
+            return text if ":" not in text or host_asked(text) is not None else opening(text)
 
         opened = replace(
             settings,
             engine=stored(settings.engine),
             legs=tuple(map(stored, settings.legs)),
-            rewrite=tuple(text if needs_of(text) else stored(text) for text in settings.rewrite),
+            rewrite=tuple(text if needs_of(text) else opening(text) for text in settings.rewrite),
             rerank=path(settings.rerank) if settings.rerank and settings.rerank != CHAT else settings.rerank,
         )
         embedder: EmbedderValue | None = getattr(self, "embedder", None)
@@ -202,8 +204,10 @@ class _OwnKeys(SystemKeys):
         for key in ("engine", "legs"):
             named = getattr(self, key, None) or ()
             for text in (named,) if isinstance(named, str) else named:
-                if "://" in text:
-                    yield host_use((key,), text.partition(":")[2])
+                if has_variables(text) and ":" in text:
+                    yield Use((key,), "host", text)  # which is not known before the environment is
+                elif ":" in text and (host := host_asked(text)) is not None:
+                    yield Use((key,), "host", host)
         if self.rerank is not None and self.rerank != CHAT:
             yield Use(("rerank",), "model", self.rerank)
         yield from super().uses()
@@ -230,7 +234,9 @@ class PresetKeys(_OwnKeys):
 class EngineKeys(_OwnKeys):
     """An engine of the index, a store of another tool, or a hybrid of engines."""
 
-    engine: Text = Field(description="hybrid, an engine that is built (bm25, dense), faiss:PATH or chroma:PATH-or-URL.")
+    engine: Text = Field(
+        description="hybrid, an engine that is built (bm25, dense), or a store of another tool, such as faiss:PATH."
+    )
     alpha: Share | None = Field(None, description="Weight of the dense engine in a weighted hybrid, .3 unless given.")
     fusion: Text | None = Field(None, description="weighted (default), rrf, combsum, combmnz or isr.")
     embedder: EmbedderValue | None = Field(None, description="Of a store: what its vectors were made with.")

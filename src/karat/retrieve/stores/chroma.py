@@ -7,29 +7,25 @@ that it opens, also to read: work on a copy where that matters.
 
 from __future__ import annotations
 
-import warnings
-from collections.abc import Sequence
-from contextlib import contextmanager
+from contextlib import AbstractContextManager
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, ClassVar, Self
-from urllib.parse import urlsplit
+from urllib.parse import SplitResult, urlsplit
 
 import numpy as np
 
 from karat.core.docs import Chunk
-from karat.core.errors import InputError, KaratError, UsageError, did_you_mean
-from karat.retrieve._stored import VectorStore, chunk_of, from_l2, lengths_note, pages_notes
+from karat.core.errors import InputError, KaratError, UsageError
+from karat.retrieve._store_target import StoreTarget, chosen, driver, store_errors
+from karat.retrieve._stored import Found, VectorStore, chunk_of, from_l2, lengths_note, pages_notes
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
-
     from numpy.typing import NDArray
 
     from karat.models import Embedder
 
 _LANGCHAIN = "langchain"  # what LangChain calls its collection: it keeps page_content and metadata there
 _SECONDS = 60.0
-_QUERIES = 64
 _SAMPLE = 16
 _FAULTS = (RuntimeError, OSError, KeyError, TypeError, AttributeError, ValueError)
 
@@ -38,6 +34,7 @@ class ChromaStore(VectorStore):
     """A collection of Chroma. Scores are cosines where its space is cosine, too."""
 
     name: ClassVar[str] = "chroma"
+    at_once: ClassVar[int] = 64
 
     def __init__(self, place: str, collection: Any, embedder: Embedder | None) -> None:
         with _chroma_errors(place):
@@ -61,37 +58,31 @@ class ChromaStore(VectorStore):
         client = _server(place) if "://" in place else _folder(place)
         with _chroma_errors(place):
             names = sorted(getattr(found, "name", found) for found in client.list_collections())
-        offered = f"There are {', '.join(names)}." if names else "It holds none."
-        if not wanted and len(names) != 1:
-            raise UsageError(
-                f"{place} holds {len(names)} collections. {offered} Name one after #: chroma:{place}#NAME."
-            )
-        if wanted and wanted not in names:
-            raise UsageError(f"{place} holds no collection {wanted!r}.{did_you_mean(wanted, names)} {offered}")
+        name = chosen(StoreTarget("chroma", place, wanted), names, "collection")
         with _chroma_errors(place):
-            collection = client.get_collection(wanted or names[0], embedding_function=None)
-        return cls(f"{place}#{wanted or names[0]}", collection, embedder)
+            collection = client.get_collection(name, embedding_function=None)
+        return cls(f"{place}#{name}", collection, embedder)
 
-    def nearest(self, queries: NDArray[np.float32], depth: int) -> tuple[Sequence[int], list[Chunk], Sequence[float]]:
+    @classmethod
+    def asks(cls, target: str) -> str | None:
+        """The host of a server."""
+        place = target.partition("#")[0]
+        return _address(place)[0].netloc if "://" in place else None
+
+    def nearest(self, queries: NDArray[np.float32], depth: int) -> Found:
         query: list[int] = []
         hits: list[Chunk] = []
         distances: list[float] = []
-        chunks: dict[str, Chunk] = {}
-        for start in range(0, len(queries), _QUERIES):
-            with _chroma_errors(self.place):
-                answer = self._collection.query(
-                    query_embeddings=queries[start : start + _QUERIES],
-                    n_results=depth,
-                    include=["documents", "metadatas", "distances"],
-                )
-            columns = (answer["ids"], answer["distances"], answer["documents"], answer["metadatas"])
-            for number, lists in enumerate(zip(*columns, strict=True), start):
-                for id_, distance, text, meta in zip(*lists, strict=True):
-                    if id_ not in chunks:
-                        chunks[id_] = chunk_of(id_, meta or {}, text or "", from_0=self._from_0)
-                    query.append(number)
-                    hits.append(chunks[id_])
-                    distances.append(distance)
+        with _chroma_errors(self.place):
+            answer = self._collection.query(
+                query_embeddings=queries, n_results=depth, include=["documents", "metadatas", "distances"]
+            )
+        columns = (answer["ids"], answer["distances"], answer["documents"], answer["metadatas"])
+        for number, lists in enumerate(zip(*columns, strict=True)):
+            for id_, distance, text, meta in zip(*lists, strict=True):
+                query.append(number)
+                hits.append(chunk_of(id_, meta or {}, text or "", from_0=self._from_0))
+                distances.append(distance)
         values = np.asarray(distances, np.float64)
         return query, hits, (from_l2(values) if self._space == "l2" else 1.0 - values).tolist()
 
@@ -110,19 +101,6 @@ def _space(collection: Any) -> str:
     return str(space)
 
 
-def _chromadb(place: str) -> Any:
-    try:
-        with warnings.catch_warnings():
-            warnings.simplefilter("ignore")
-            import chromadb
-            import chromadb.config
-    except ImportError:
-        raise UsageError(
-            f"searching {place} needs chromadb, which is not installed. Run: pip install 'karat[chroma]'"
-        ) from None
-    return chromadb
-
-
 def _folder(place: str) -> Any:
     folder = Path(place).expanduser()
     if not (folder / "chroma.sqlite3").is_file():
@@ -131,14 +109,14 @@ def _folder(place: str) -> Any:
             place=place,
             remedy="Name the folder that Chroma's PersistentClient was given.",
         )
-    chromadb = _chromadb(place)
-    settings = chromadb.config.Settings(anonymized_telemetry=False, migrations="validate")
+    chromadb = driver("chromadb", place, "chroma")
+    settings = driver("chromadb.config", place, "chroma").Settings(anonymized_telemetry=False, migrations="validate")
     with _chroma_errors(place):
         return chromadb.PersistentClient(path=str(folder), settings=settings)
 
 
-def _server(place: str) -> Any:
-    """A client of a server that answers: Chroma's own would wait without end."""
+def _address(place: str) -> tuple[SplitResult, int]:
+    """The parts of the address of a server, and its port."""
     try:
         parts = urlsplit(place)
         port = parts.port or (443 if parts.scheme == "https" else 8000)
@@ -149,10 +127,17 @@ def _server(place: str) -> Any:
         raise UsageError(f"{shown} is no address of a Chroma server: write http://host:8000#collection.")
     if parts.username is not None or parts.password is not None:
         raise UsageError(f"the address of {parts.hostname} holds a user name or a password: give it without.")
-    chromadb = _chromadb(place)
+    return parts, port
+
+
+def _server(place: str) -> Any:
+    """A client of a server that answers: Chroma's own would wait without end."""
+    parts, port = _address(place)
+    chromadb = driver("chromadb", place, "chroma")
     import httpx
 
-    host = f"[{parts.hostname}]" if ":" in parts.hostname else parts.hostname
+    name = parts.hostname or ""
+    host = f"[{name}]" if ":" in name else name
     try:
         answer = httpx.get(f"{parts.scheme}://{host}:{port}/api/v2/heartbeat", timeout=_SECONDS / 4)
         answered = answer.is_success and "nanosecond heartbeat" in answer.json()
@@ -170,7 +155,7 @@ def _server(place: str) -> Any:
             "Correct the address, or update the server."
         )
     with _chroma_errors(place):
-        settings = chromadb.config.Settings(anonymized_telemetry=False)
+        settings = driver("chromadb.config", place, "chroma").Settings(anonymized_telemetry=False)
         client = chromadb.HttpClient(parts.hostname, port, ssl=parts.scheme == "https", settings=settings)
         session = getattr(getattr(client, "_server", None), "_session", None)
         if session is not None:
@@ -178,19 +163,13 @@ def _server(place: str) -> Any:
         return client
 
 
-@contextmanager
-def _chroma_errors(place: str) -> Iterator[None]:
+def _chroma_errors(place: str) -> AbstractContextManager[None]:
     """Chroma's failures as karat's, its warnings unheard."""
     from chromadb.errors import ChromaError
     from httpx import HTTPError
 
-    try:
-        with warnings.catch_warnings():
-            warnings.simplefilter("ignore")
-            yield
-    except (ChromaError, HTTPError, *_FAULTS) as error:
-        reason = " ".join(str(error).split())[:200] or type(error).__name__
-        raise KaratError(
-            f"Chroma failed at {place}: {reason}. See that the store is whole, that a chromadb of the version that "
-            "made it is installed, and that nothing else in this process has it open with other settings."
-        ) from None
+    remedy = (
+        "See that the store is whole, that a chromadb of the version that made it is installed, and that nothing else "
+        "in this process has it open with other settings."
+    )
+    return store_errors("Chroma", place, (ChromaError, HTTPError, *_FAULTS), remedy)

@@ -6,6 +6,7 @@ only .jsonl (objects with id, text, doc, page, url ...), `ids.json` or `ids.txt`
 
 from __future__ import annotations
 
+import sys
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, ClassVar, Self
@@ -16,7 +17,7 @@ from karat.core.docs import Chunk
 from karat.core.errors import InputError
 from karat.io.threads import search_threads_for
 from karat.retrieve._faiss_files import index_file, names_beside, read_index
-from karat.retrieve._stored import VectorStore, chunk_of, from_l2, lengths_note, pages_notes
+from karat.retrieve._stored import Found, VectorStore, chunk_of, from_l2, lengths_note, pages_notes
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -30,6 +31,7 @@ class FaissStore(VectorStore):
     """An index of FAISS."""
 
     name: ClassVar[str] = "faiss"
+    at_once: ClassVar[int] = sys.maxsize
 
     def __init__(
         self, file: Path, index: Any, records: Sequence[Mapping[str, Any]] | None, embedder: Embedder | None
@@ -52,7 +54,7 @@ class FaissStore(VectorStore):
         index = read_index(file)
         return cls(file, index, names_beside(file, index.ntotal), embedder)
 
-    def nearest(self, queries: NDArray[np.float32], depth: int) -> tuple[Sequence[int], list[Chunk], Sequence[float]]:
+    def nearest(self, queries: NDArray[np.float32], depth: int) -> Found:
         with search_threads_for(queries.size * self._index.ntotal):
             values, labels = self._index.search(queries, depth)
         query, place = np.nonzero(labels >= 0)

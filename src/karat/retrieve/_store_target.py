@@ -1,0 +1,174 @@
+"""Store target: what follows the colon of `--engine qdrant:PLACE#NAME?id=COLUMN`, and what opening it has in common."""
+
+from __future__ import annotations
+
+import importlib
+import re
+import warnings
+from collections.abc import Collection, Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass, field
+from functools import cached_property
+from typing import Any
+from urllib.parse import parse_qsl, urlsplit
+
+from karat.core.errors import KaratError, UsageError, did_you_mean
+from karat.io.field_reader import FieldReader
+from karat.io.fields import NESTED, STORED, field_name
+from karat.models.hosts import check_url, host_of
+from karat.retrieve._stored import StoreError
+
+COLUMNS = (*STORED, "metadata", "vector")
+"""What may be named of a store by its columns; the others are found by their names."""
+METRICS = ("cosine", "ip", "l2")
+SECONDS = 60.0
+"""For one query; a third of it for a connection."""
+_PASSWORD = re.compile(r"//[^/@#?]*:[^/@#?]+@|\b(password|passwd|pwd)\s*=", re.IGNORECASE)
+
+
+@dataclass(frozen=True)
+class StoreTarget:
+    """Where a store is, what is searched in it, and what the user says of it: `PLACE#NAME?option=value&...`."""
+
+    kind: str
+    place: str
+    name: str
+    options: Mapping[str, str] = field(default_factory=dict)
+
+    @classmethod
+    def parse(cls, kind: str, text: str, more: Collection[str] = ()) -> StoreTarget:
+        """Refuses options that the kind does not know, and passwords, which would reach files and logs."""
+        place, _, rest = text.partition("#")
+        name, _, query = rest.partition("?")
+        if _PASSWORD.search(place):
+            raise UsageError(f"the address of the {kind} store holds a password: leave it out. {_REMEDIES[kind]}")
+        options = dict(parse_qsl(query, keep_blank_values=True))
+        known = [*COLUMNS, *more]
+        for option, value in options.items():
+            if option not in known:
+                raise UsageError(
+                    f"{kind}: there is no option {option!r}.{did_you_mean(option, known)} There are {', '.join(known)}."
+                )
+            if not value:
+                raise UsageError(f"{kind}: the option {option} is empty. Write {option}=VALUE, or leave it out.")
+        if not place:
+            raise UsageError(f"{kind}: needs a place, for example {_EXAMPLES[kind]}.")
+        metric = options.get("metric")
+        if metric is not None and metric not in METRICS:
+            raise UsageError(f"{kind}: metric={metric} is none of {', '.join(METRICS)}.")
+        return cls(kind, place, name, options)
+
+    @property
+    def is_address(self) -> bool:
+        """Whether a server is asked, and not a file or a folder opened."""
+        return "://" in self.place
+
+    @property
+    def host(self) -> str | None:
+        """The host of the server that is asked."""
+        if not self.is_address:
+            return None
+        try:
+            check_url(self.place)
+        except UsageError:
+            raise UsageError(f"{self.kind}: write the address of the server like {_EXAMPLES[self.kind]}.") from None
+        if urlsplit(self.place).path not in ("", "/"):
+            raise UsageError(f"{self.kind}: write the address of the server without a path: {_EXAMPLES[self.kind]}.")
+        return host_of(self.place)
+
+    @property
+    def shown(self) -> str:
+        """The place and the name, as messages have them."""
+        return f"{self.place}#{self.name}" if self.name else self.place
+
+    @cached_property
+    def reader(self) -> FieldReader:
+        """Reads records by the names of fields that the user gave, then by the usual ones."""
+        given = {self.options[name]: name for name in STORED if name in self.options}
+        return FieldReader(STORED, given)
+
+    def record(self, values: Mapping[str, Any]) -> Mapping[str, Any]:
+        """A record whose metadata stand where they are looked for."""
+        named = self.options.get("metadata")
+        if named is None or named not in values:
+            return values
+        return {NESTED[0]: values[named], **{name: value for name, value in values.items() if name != named}}
+
+    def column(self, wanted: str, present: Sequence[str]) -> str | None:
+        """The column of a field among those present: the named one, or the first that is called so."""
+        named = self.options.get(wanted)
+        if named is not None:
+            if named not in present:
+                raise UsageError(
+                    f"{self.shown} has no column {named!r}.{did_you_mean(named, present)} "
+                    f"There are {', '.join(present)}."
+                )
+            return named
+        aliases = NESTED if wanted == "metadata" else STORED.get(wanted, (wanted,))
+        by_name = {field_name(column): column for column in reversed(present)}
+        return next((by_name[alias] for alias in aliases if alias in by_name), None)
+
+    def columns(self, present: Sequence[str]) -> dict[str, str]:
+        """The columns of all fields that there are, but the vector's."""
+        found = {wanted: self.column(wanted, present) for wanted in COLUMNS if wanted != "vector"}
+        return {wanted: column for wanted, column in found.items() if column is not None}
+
+
+_EXAMPLES = {
+    "pgvector": "pgvector:postgresql://user@host/database#table",
+    "pgtext": "pgtext:postgresql://user@host/database#table",
+    "lancedb": "lancedb:FOLDER#table",
+    "milvus": "milvus:http://localhost:19530#collection",
+    "qdrant": "qdrant:http://localhost:6333#collection",
+    "sqlite": "sqlite:FILE#table",
+    "elasticsearch": "elasticsearch:http://localhost:9200#index",
+    "opensearch": "opensearch:https://localhost:9200#index",
+    "estext": "estext:http://localhost:9200#index",
+}
+_KEPT_IN = "Its key is read from an environment variable: #NAME?key_env=VARIABLE."
+_REMEDIES = dict.fromkeys(_EXAMPLES, _KEPT_IN) | dict.fromkeys(
+    ("pgvector", "pgtext"), "Put it into PGPASSWORD, ~/.pgpass or a service of ~/.pg_service.conf."
+)
+
+
+def chosen(target: StoreTarget, names: Collection[str], noun: str) -> str:
+    """The collection or table that is meant: the named one, or the only one."""
+    offered = f"There are {', '.join(sorted(names))}." if names else "It holds none."
+    if not target.name and len(names) != 1:
+        raise UsageError(
+            f"{target.place} holds {len(names)} {noun}s. {offered} Name one after #: {target.kind}:{target.place}#NAME."
+        )
+    if target.name and target.name not in names:
+        raise UsageError(f"{target.place} holds no {noun} {target.name!r}.{did_you_mean(target.name, names)} {offered}")
+    return target.name or next(iter(names))
+
+
+def driver(module: str, place: str, extra: str) -> Any:
+    """The package that a store needs, imported when the store is."""
+    try:
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore")
+            return importlib.import_module(module)
+    except ImportError:
+        raise UsageError(
+            f"searching {place} needs {module.partition('.')[0]}, which is not installed. "
+            f"Run: pip install 'karat[{extra}]'"
+        ) from None
+
+
+@contextmanager
+def store_errors(what: str, place: str, errors: tuple[type[Exception], ...], remedy: str) -> Iterator[None]:
+    """The failures of a driver as karat's, its warnings unheard."""
+    try:
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore")
+            yield
+    except KaratError:
+        raise
+    except errors as error:
+        raise StoreError(f"{what} failed at {place}: {reason_of(error)}. {remedy}") from None
+
+
+def reason_of(error: Exception) -> str:
+    """What an exception says, on one line."""
+    return " ".join(str(error).split())[:200].rstrip(".") or type(error).__name__
