@@ -23,8 +23,9 @@ from dataclasses import dataclass
 from datetime import UTC, datetime
 from email.utils import parsedate_to_datetime
 from functools import cache
+from io import BytesIO
 from itertools import count
-from typing import TYPE_CHECKING, Any, TypeVar
+from typing import TYPE_CHECKING, Any, BinaryIO, TypeVar
 
 from karat.core.errors import KaratError, UsageError
 from karat.core.text.words import excerpt
@@ -45,6 +46,8 @@ _HOST = re.compile(r"(https?://)(?:[^/?#]*@)?([^/?#@]*)", re.IGNORECASE)
 _LOGGERS = ("httpx", "httpcore")
 _ZLIB = ("gzip", "x-gzip", "deflate")
 _ANY_HEADER = 32 + zlib.MAX_WBITS
+_PIECE, _SECONDS_A_PIECE = 1 << 20, 10.0
+"""Of a file that is sent or received: bytes that give it more time, and how much."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -68,6 +71,33 @@ class RequestFailure:
     wait: float | None = None
     prompt_tokens: int | None = None
     completion_tokens: int | None = None
+
+
+@dataclass(frozen=True)
+class FileUpload:
+    """A file that is sent as a form, with the fields beside it."""
+
+    name: str
+    stream: BinaryIO
+    fields: Mapping[str, str]
+
+    @property
+    def seconds(self) -> float:
+        """How much longer than other requests it may take."""
+        return self.stream.seek(0, os.SEEK_END) / _PIECE * _SECONDS_A_PIECE
+
+    def form(self) -> dict[str, Any]:
+        """What httpx makes a form of, the file from its beginning."""
+        self.stream.seek(0)
+        return {"data": dict(self.fields), "files": {"file": (self.name, self.stream, "application/jsonl")}}
+
+
+@dataclass(frozen=True)
+class FileDownload:
+    """Where the body of a reply is written, and how many bytes it may have."""
+
+    stream: BinaryIO
+    largest: int
 
 
 @cache
@@ -153,42 +183,64 @@ class JsonEndpoint:
         own = backoff(self.first_wait, attempt, seed)
         return own if failure.wait is None else failure.wait + min(own, self.first_wait)
 
-    async def fetch(self, method: str, url: str, payload: Any, headers: Mapping[str, str]) -> bytes | RequestFailure:
-        """The body of the reply to one request; a payload of None is not sent."""
+    async def fetch(
+        self,
+        method: str,
+        url: str,
+        payload: Any,
+        headers: Mapping[str, str],
+        *,
+        upload: FileUpload | None = None,
+        download: FileDownload | None = None,
+    ) -> bytes | RequestFailure:
+        """The body of the reply to one request; a payload of None is not sent.
+
+        With `upload` a file is sent in place of a payload. With `download` the body goes there, and none is returned.
+        Both have more time, as far as bytes are moving.
+        """
         import httpx
 
+        form = {} if upload is None else upload.form()
         try:
             async with (
-                asyncio.timeout(self.timeout_seconds),
-                self._client.stream(method, url, json=payload, headers=headers) as response,
+                asyncio.timeout(self.timeout_seconds + (0.0 if upload is None else upload.seconds)) as deadline,
+                self._client.stream(method, url, json=payload, headers=headers, **form) as response,
             ):
-                content = await self._body(response)
+                into = download if response.is_success else None
+                content = await self._body(response, into, deadline)
         except (TimeoutError, zlib.error, httpx.HTTPError, httpx.InvalidURL) as error:
             return self._broken(error)
         if isinstance(content, RequestFailure) or response.is_success:
             return content
         return self._refusal(response, content)
 
-    async def _body(self, response: httpx.Response) -> bytes | RequestFailure:
-        """The body of a response, unpacked no further than to `largest` bytes."""
+    async def _body(
+        self, response: httpx.Response, download: FileDownload | None, deadline: asyncio.Timeout
+    ) -> bytes | RequestFailure:
+        """The body of a response, unpacked no further than to `largest` bytes, or to those of a download."""
         packing = response.headers.get("content-encoding", "").strip().lower()
         unpacker = zlib.decompressobj(_ANY_HEADER) if packing in _ZLIB else None
         if unpacker is None and packing not in ("", "identity"):
             reason = f"the reply is packed ({self.shown(packing)}), though karat asks for it as it is"
             remedy = "Have the server send it unpacked, or by gzip"
             return RequestFailure(reason=reason, remedy=remedy, again=False, free=False)
-        content = bytearray()
+        content = BytesIO()
+        stream, largest = (content, self.largest) if download is None else (download.stream, download.largest)
+        size, in_time = 0, _PIECE
         async for piece in response.aiter_raw():
             if unpacker is None:
-                content += piece
+                size += stream.write(piece)
             elif not unpacker.eof:  # what follows the end would be kept in memory
-                content += unpacker.decompress(piece, self.largest + 1 - len(content))
-            if len(content) > self.largest:
-                reason = f"the reply is larger than {self.largest >> 20} MB"
+                size += stream.write(unpacker.decompress(piece, largest + 1 - size))
+            if size > largest:
+                reason = f"the reply is larger than {largest >> 20} MB"
                 return RequestFailure(
                     reason=reason, remedy="Ask for less at a time", again=self._retry_large, free=False
                 )
-        return bytes(content)
+            if download is not None and size >= in_time:
+                in_time = size + _PIECE
+                deadline.reschedule(self._loop.time() + self.timeout_seconds)
+        return content.getvalue()
 
     def _broken(self, error: Exception) -> RequestFailure:
         """What an exception in place of a response means."""
@@ -287,6 +339,10 @@ class ModelEndpoint(JsonEndpoint):
 
     async def send(self, payload: Any) -> bytes | RequestFailure:
         """The body of the reply to one request."""
+        return await self.request("POST", self.place, payload)
+
+    async def request(self, method: str, url: str, payload: Any = None, **files: Any) -> bytes | RequestFailure:
+        """The same for any address of the server; `files` as `fetch` takes them."""
         try:
             key = hosts.key_for(self.address, self.key_env)
         except UsageError as error:
@@ -295,7 +351,7 @@ class ModelEndpoint(JsonEndpoint):
         if self.address == hosts.OPENAI:
             names = {"OpenAI-Organization": "OPENAI_ORG_ID", "OpenAI-Project": "OPENAI_PROJECT_ID"}
             headers |= {name: os.environ[variable] for name, variable in names.items() if variable in os.environ}
-        return await self.fetch("POST", self.place, payload, headers)
+        return await self.fetch(method, url, payload, headers, **files)
 
     def _stops(self, status: int, reason: str, content: bytes) -> str:
         if status in (401, 403):
