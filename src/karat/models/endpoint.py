@@ -167,13 +167,13 @@ class JsonEndpoint:
         """What attempts come to in the end, and how many there were. Waits depend on the seed and on nothing else."""
         for number in count(1):
             outcome = await attempt()
-            wait = self._wait(number, outcome, seed) if isinstance(outcome, RequestFailure) else None
+            wait = self.wait_after(number, outcome, seed) if isinstance(outcome, RequestFailure) else None
             if wait is None:
                 break
             await asyncio.sleep(wait)
         return outcome, number
 
-    def _wait(self, attempt: int, failure: RequestFailure, seed: str) -> float | None:
+    def wait_after(self, attempt: int, failure: RequestFailure, seed: str) -> float | None:
         """Seconds until the next attempt; None: there is none."""
         if failure.at_once:
             return 0.0

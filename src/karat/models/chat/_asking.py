@@ -8,7 +8,7 @@ import queue
 import time
 from collections import deque
 from concurrent.futures import Future
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from typing import Any
 from weakref import WeakValueDictionary
 
@@ -23,7 +23,17 @@ from karat.models.endpoint import ModelEndpoint, RequestFailure, after
 
 _MINUTE = 60.0
 
-Done = queue.SimpleQueue[tuple[str, ChatReply] | None]
+
+@dataclass(frozen=True)
+class BatchNews:
+    """What a batch is at while it is waited for, and how much of it is done; without a total, something to be told."""
+
+    what: str
+    done: int = 0
+    total: int = 0
+
+
+Done = queue.SimpleQueue[tuple[str, ChatReply] | BatchNews | None]
 
 
 class _Turn:

@@ -8,14 +8,14 @@ a batch are kept for as long as it is under way.
 from __future__ import annotations
 
 import secrets
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 from dataclasses import astuple, dataclass, fields
 from typing import Any
 
 from karat.models.chat.cache import Calls, now
 
 REGISTERED, CREATING, SUBMITTED = "registered", "creating", "submitted"
-"""States: nothing that costs was sent; its creation was asked for, and may have been done; it is known to the server."""
+"""States: nothing that costs was sent; its creation was asked for, and may have been done; the server has it."""
 _TABLES = (
     """CREATE TABLE IF NOT EXISTS batches (
     token TEXT PRIMARY KEY, server TEXT NOT NULL, model TEXT NOT NULL, requests INTEGER NOT NULL, created TEXT NOT NULL,
@@ -64,11 +64,10 @@ class Batches:
         """The token of the batch that holds a request, by the key of its call, for batches that are under way."""
         return dict(self._rows("SELECT key, token FROM batch_requests"))
 
-    def sent(self, keys: Sequence[str]) -> int:
-        """How many of these calls are in a batch that was sent, as far as is known."""
+    def sent(self, keys: Collection[str]) -> set[str]:
+        """Those of these calls that are in a batch which was sent, as far as is known, and not read."""
         sent = "SELECT key FROM batch_requests JOIN batches USING (token) WHERE state IN (?, ?)"
-        known = {key for (key,) in self._rows(sent, CREATING, SUBMITTED)}
-        return sum(key in known for key in keys)
+        return {key for (key,) in self._rows(sent, CREATING, SUBMITTED) if key in keys}
 
     def record(self, token: str) -> BatchRecord:
         """A batch by its token."""
