@@ -68,6 +68,7 @@ class Server(ThreadingHTTPServer):
 
 class _Handler(BaseHTTPRequestHandler):
     protocol_version = "HTTP/1.1"
+    disable_nagle_algorithm = True  # the head and the body of a reply are two writes
     server: Server
 
     def log_message(self, format: str, *args: Any) -> None:

@@ -2,8 +2,8 @@
 
 Each line of standard input is a JSON object: the address of the server, the file of calls, and the number of the step
 to be killed at, or null. The answer is a line of JSON: the signal that ended the fork, and the steps that it counted,
-its replies and what it spent if it lived. A step is a moment just before or after a request to the server, a statement
-about batches, or the keeping of a reply.
+its replies and what it spent if it lived. A step is the moment after a request to the server, in or after a record of
+batches, or after a reply is kept: between two of them nothing is changed that outlasts the process.
 """
 
 import json
@@ -36,24 +36,20 @@ def hooked(steps):
     request, durably, insert = BatchServer.request, Calls.durably, Calls._insert
 
     async def stepped_request(self, method, url, *more, **files):
-        label = f"{method} {url.partition('/v1')[2]}"
-        steps.step(f"before {label}")
         reply = await request(self, method, url, *more, **files)
-        steps.step(f"after {label}")
+        steps.step(f"{method} {url.partition('/v1')[2]}")
         return reply
 
     @contextmanager
     def stepped_durably(self):
-        steps.step("before a record")
         with durably(self) as connection:
             yield connection
             steps.step("within a record")
-        steps.step("after a record")
+        steps.step("a record")
 
     def stepped_insert(self, *values):
-        steps.step("before a reply is kept")
         is_new = insert(self, *values)
-        steps.step("after a reply is kept")
+        steps.step("a reply is kept")
         return is_new
 
     BatchServer.request, Calls.durably, Calls._insert = stepped_request, stepped_durably, stepped_insert
