@@ -10,26 +10,26 @@ from __future__ import annotations
 import asyncio
 import hashlib
 import json
-import logging
 import os
 import re
 import threading
 import weakref
 import zlib
-from collections.abc import Awaitable, Callable, Coroutine, Iterator, Mapping
+from collections.abc import Awaitable, Callable, Coroutine, Mapping
 from concurrent.futures import Future
-from contextlib import contextmanager
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from email.utils import parsedate_to_datetime
 from functools import cache
 from io import BytesIO
 from itertools import count
-from typing import TYPE_CHECKING, Any, BinaryIO, TypeVar
+from typing import TYPE_CHECKING, Any, TypeVar
 
 from karat.core.errors import KaratError, UsageError
 from karat.core.text.words import excerpt
 from karat.models import hosts
+from karat.models._loop import run_loop
+from karat.models.file_transfer import PIECE, FileDownload, FileUpload
 
 if TYPE_CHECKING:
     import ssl
@@ -43,11 +43,8 @@ FIRST_WAIT = 0.5
 _REFUSED_RETRIES = 2
 """How often a server that takes no connection is tried again: it is down, or it is just starting."""
 _HOST = re.compile(r"(https?://)(?:[^/?#]*@)?([^/?#@]*)", re.IGNORECASE)
-_LOGGERS = ("httpx", "httpcore")
 _ZLIB = ("gzip", "x-gzip", "deflate")
 _ANY_HEADER = 32 + zlib.MAX_WBITS
-_PIECE, _SECONDS_A_PIECE = 1 << 20, 10.0
-"""Of a file that is sent or received: bytes that give it more time, and how much."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -71,33 +68,6 @@ class RequestFailure:
     wait: float | None = None
     prompt_tokens: int | None = None
     completion_tokens: int | None = None
-
-
-@dataclass(frozen=True)
-class FileUpload:
-    """A file that is sent as a form, with the fields beside it."""
-
-    name: str
-    stream: BinaryIO
-    fields: Mapping[str, str]
-
-    @property
-    def seconds(self) -> float:
-        """How much longer than other requests it may take."""
-        return self.stream.seek(0, os.SEEK_END) / _PIECE * _SECONDS_A_PIECE
-
-    def form(self) -> dict[str, Any]:
-        """What httpx makes a form of, the file from its beginning."""
-        self.stream.seek(0)
-        return {"data": dict(self.fields), "files": {"file": (self.name, self.stream, "application/jsonl")}}
-
-
-@dataclass(frozen=True)
-class FileDownload:
-    """Where the body of a reply is written, and how many bytes it may have."""
-
-    stream: BinaryIO
-    largest: int
 
 
 @cache
@@ -146,7 +116,7 @@ class JsonEndpoint:
         )
         self._loop, stop = asyncio.new_event_loop(), asyncio.Event()
         self._thread = threading.Thread(
-            target=_run_loop, args=(self._loop, self._client, stop), name="karat endpoint", daemon=True
+            target=run_loop, args=(self._loop, self._client, stop), name="karat endpoint", daemon=True
         )
         self._end = weakref.finalize(self, self._loop.call_soon_threadsafe, stop.set)
         self._end.atexit = False
@@ -226,7 +196,7 @@ class JsonEndpoint:
             return RequestFailure(reason=reason, remedy=remedy, again=False, free=False)
         content = BytesIO()
         stream, largest = (content, self.largest) if download is None else (download.stream, download.largest)
-        size, in_time = 0, _PIECE
+        size, in_time = 0, PIECE
         async for piece in response.aiter_raw():
             if unpacker is None:
                 size += stream.write(piece)
@@ -238,7 +208,7 @@ class JsonEndpoint:
                     reason=reason, remedy="Ask for less at a time", again=self._retry_large, free=False
                 )
             if download is not None and size >= in_time:
-                in_time = size + _PIECE
+                in_time = size + PIECE
                 deadline.reschedule(self._loop.time() + self.timeout_seconds)
         return content.getvalue()
 
@@ -414,36 +384,3 @@ def wait_of(response: httpx.Response) -> float | None:
         when = when if when.tzinfo else when.replace(tzinfo=UTC)
         seconds = (when - datetime.now(UTC)).total_seconds()
     return max(seconds, 0.01) if seconds == seconds else None
-
-
-def _run_loop(loop: asyncio.AbstractEventLoop, client: httpx.AsyncClient, stop: asyncio.Event) -> None:
-    """The life of a loop: it ends when `stop` is set."""
-
-    async def serve() -> None:
-        await stop.wait()
-        tasks = asyncio.all_tasks() - {asyncio.current_task()}
-        for task in tasks:
-            task.cancel()
-        await asyncio.gather(*tasks, return_exceptions=True)
-        await client.aclose()
-
-    with _silence_httpx(), asyncio.Runner(loop_factory=lambda: loop) as runner:
-        runner.run(serve())
-
-
-@contextmanager
-def _silence_httpx() -> Iterator[None]:
-    """Keep what httpx logs from this thread (addresses, headers) out of the user's logs."""
-    here = threading.get_ident()
-
-    def foreign(record: logging.LogRecord) -> bool:
-        return record.thread != here
-
-    names = [name for name in logging.root.manager.loggerDict if name.partition(".")[0] in _LOGGERS]
-    for name in names:
-        logging.getLogger(name).addFilter(foreign)
-    try:
-        yield
-    finally:
-        for name in names:
-            logging.getLogger(name).removeFilter(foreign)

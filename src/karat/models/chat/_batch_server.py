@@ -20,7 +20,8 @@ from karat.core.errors import KaratError
 from karat.core.text.words import plural
 from karat.models.chat._batch_files import ENDPOINT
 from karat.models.chat.batches import BatchRecord
-from karat.models.endpoint import FileDownload, FileUpload, ModelEndpoint, RequestFailure, after, backoff
+from karat.models.endpoint import ModelEndpoint, RequestFailure, after, backoff
+from karat.models.file_transfer import FileDownload, FileUpload
 
 _WINDOW = "24h"
 _LOOKS = 6
