@@ -13,13 +13,13 @@ _BETTER = {"higher": "higher is better", "lower": "lower is better"}
 
 def measures() -> str:
     """Every built-in measure."""
-    from karat.core.measure import MEASURES
+    from karat.core.measure import MEASURES, Measure
 
     specs = sorted((s for s in MEASURES if not MEASURES.is_plugin(s.name)), key=lambda s: s.name.lower())
     groups = {
         "Rankings": [s for s in specs if s.stage == "retrieval"],
-        "Answers": [s for s in specs if s.stage != "retrieval" and "chat" not in s.needs],
-        "Answers, judged by a language model": [s for s in specs if "chat" in s.needs],
+        "Answers": [s for s in specs if s.stage != "retrieval" and "chat" not in Measure(s).needs],
+        "Answers, judged by a language model": [s for s in specs if "chat" in Measure(s).needs],
     }
     parts = []
     for title, members in groups.items():
@@ -48,6 +48,9 @@ def _measure(spec: Any) -> Iterator[str]:
     yield spec.summary
     yield spec.notes
     rows = {
+        "formula": about["formula"],
+        "defined by": about["defined_by"],
+        "needs": ", ".join(about["needs"]),
         "range": f"{about['range']}, {_BETTER.get(about['better'], 'no direction')}",
         "parameters": listed(p for p in about["parameters"] if p.partition("=")[0] not in _OF_ALL),
         "variants": listed(about["variants"]),

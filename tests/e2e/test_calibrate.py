@@ -125,3 +125,57 @@ def test_what_cannot_be_is_one_sentence(stored, put, karat, text, options, code,
 def test_a_run_that_is_not_there_is_named(folder, karat, put):
     told = karat("judge", "calibrate", "LAST", put("labels.csv", "id,label\nq1,1\n"))
     assert (told.code, "there are no runs in runs" in told.sentence) == (2, True)
+
+
+GRADES = "id,system,human,gpt,llama,length\n" + "".join(
+    f"q{i},{system},{1 + (i + s) % 3},{1 + (i + s + (i % 5 == 0)) % 3},{1 + (2 * i + s) % 3},{20 + 7 * i % 90}\n"
+    for s, system in enumerate(SYSTEMS)
+    for i in range(30)
+)
+
+
+def test_judges_of_a_file_are_compared_without_a_run(folder, put, karat):
+    name = put("grades.csv", GRADES)
+    put("llama.csv", "id,system,score\n" + "".join(f"q{i},{s},{1 + i % 3}\n" for s in SYSTEMS for i in range(30)))
+    judges = ("--judge", "gpt=gpt", "--judge", "llama=llama.csv", "--scale", "1:3")
+    told = karat("judge", "calibrate", name, *judges, "-o", "judges.json")
+    assert (told.code, told.err) == (0, "wrote judges.json\n")
+    assert "llama, gpt" in told.out
+    assert len(told.out.splitlines()) < 45
+    found = json.loads((folder / "judges.json").read_text(encoding="utf-8"))
+    assert [one["measure"] for one in found["measures"]] == ["gpt", "llama"]
+    assert found["measures"][0]["slants"][0]["by"] == "length"
+    assert json.loads(karat("judge", "calibrate", name, *judges, "--json").out) == found
+    people = karat("judge", "calibrate", name, "--judge", "gpt", "--people", "human", "--people", "llama", "--json")
+    assert json.loads(people.out)["measures"][0]["raters"] == ["human", "llama"]
+
+
+@pytest.mark.parametrize(
+    ("options", "sentence"),
+    [
+        (("grades.csv",), "name its judges with --judge"),
+        (("LAST",), "no labels are named"),
+        (("LAST", "grades.csv", "--judge", "gpt"), "with --judge there is no run"),
+        (("grades.csv", "--judge", "a=gpt", "--judge", "a=llama"), "there is a judge 'a' already"),
+        (("grades.csv", "--judge", "=gpt"), "write NAME=COLUMN"),
+        (("grades.csv", "--judge", "gpt", "--correct", "EM>=1"), "--correct is for systems of a run"),
+        (("LAST", "grades.csv", "--people", "human"), "--people is for judges of a file of labels"),
+        (("grades.csv", "--judge", "gpt=nowhere"), "neither a column of grades.csv nor a file"),
+    ],
+)
+def test_what_judges_cannot_be_is_one_sentence(put, karat, options, sentence):
+    put("grades.csv", GRADES)
+    told = karat("judge", "calibrate", *options)
+    assert told.code == 2
+    assert sentence in told.sentence
+
+
+def test_a_calibration_corrects_another_run(labelled, karat, folder):
+    assert karat("judge", "calibrate", "LAST", labelled(measure="TokenF1"), "-q", "-o", "calibration.json").code == 0
+    told = karat("judge", "calibrate", "LAST", "calibration.json", "-o", "applied.csv")
+    assert (told.code, told.err) == (0, "wrote applied.csv\n")
+    assert "corrected by 80 labels of other answers" in " ".join(told.out.split())
+    assert "labels are of this very run" in " ".join(told.out.split())
+    assert json.loads(karat("judge", "calibrate", "LAST", "calibration.json", "--json").out)["calibrated"]
+    refused = karat("judge", "calibrate", "LAST", "calibration.json", "--scale", "1:5")
+    assert (refused.code, "a calibration has them" in refused.sentence) == (2, True)

@@ -55,10 +55,11 @@ EXPECTED = {
     "momento": {"Recall@5": (1 + 0.5 + 1) / 3, "AQWV(beta=40, fa=retrieved)": (1 + 0.5 + 1) / 3,
                 "nDCG(gain=binary)@1": 1.0},
     "healthcare": {"Precision@5": 0.6, "Recall@5": 1.0, "MRR": 1.0, "Hit@5": 1.0},
+    "crag": {"CRAG(unanswerable=missing)": (1 + 1 + 0) / 3, "EM": 1 / 3},
 }  # fmt: skip
 
 
-@pytest.mark.parametrize("name", list(DIALECTS))
+@pytest.mark.parametrize("name", list(EXPECTED))
 def test_a_dialect_scores_and_says_what_it_does_differently(name, files, put, karat):
     pair = inputs(name, put)
     told = karat("score", *pair, "--dialect", name, "--json")
@@ -71,6 +72,12 @@ def test_a_dialect_scores_and_says_what_it_does_differently(name, files, put, ka
         assert shown.count(sentence) == 1
     for left_out in DIALECTS[name].left_out(("embedder",)):
         assert left_out in shown
+
+
+def test_a_dialect_of_claims_asks_for_them(files, put, karat):
+    told = karat("score", *inputs("ragchecker", put), "--dialect", "ragchecker")
+    assert told.code == 2
+    assert "ClaimPrecision needs claims and their verdicts, and there are none. Name a claims file" in told.err
 
 
 def test_recall_of_rag_benchmark_is_printed_under_its_name_here(files, karat):

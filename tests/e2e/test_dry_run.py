@@ -65,6 +65,8 @@ def test_as_json_with_the_price_of_what_is_read_and_written(tanks, karat):
         ("judge: [Faithfulness]\n", {"answer": 8, "judge Faithfulness: claims": 8, "judge Faithfulness: verdicts": 8}),
         ("judge: [Responsiveness]\njudge_repeat: 3\n", {"answer": 8, "judge Responsiveness": 24}),
         ("judge: [ContextRelevance]\n", {"answer": 8, "judge ContextRelevance": 24}),
+        ('judge: ["ContextSufficient(by=model)"]\n', {"answer": 8, "judge ContextSufficient": 8}),
+        ('judge: ["eRAG(by=chat)@3"]\n', {"answer": 8 + 24}),  # each of three contexts alone
     ],
 )
 def test_judges_are_counted_as_they_ask(tanks, karat, more, calls):

@@ -11,7 +11,7 @@ import pytest
 from karat.testing import FakeLLM
 
 KILLED = 137
-SOME = {"index": (0.3, 0.93), "run": (0.6,)}
+SOME = {"index": (0.93,), "run": (0.6,)}
 """Where plain runs of the tests stop a command, as shares of its steps."""
 MANY = [share / 6 for share in range(7)]
 """Where those marked slow stop each of them. With KARAT_EVERY_STEP set they stop at every step, which takes an hour."""

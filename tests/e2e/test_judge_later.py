@@ -1,6 +1,7 @@
 """karat judge on what a run has stored: what failed stays failed, contexts stay, notes, models and budgets are true."""
 
 import json
+import re
 
 import polars as pl
 import pytest
@@ -168,3 +169,56 @@ def test_from_python_a_finished_run_is_judged_and_returned(shop):
         assert karat.judge(run, "TokenF1", runs_dir="runs").mean("TokenF1", allow_incomplete=True) > 0
     with pytest.raises(karat.KaratError, match=r"in no folder\. Give a run"):
         karat.judge(karat.score(ROWS, "mine.jsonl", measures="TokenF1"), "TokenF1")
+
+
+def test_outcomes_by_sufficiency_are_shown_later_and_cost_nothing_again(shop, karat):
+    assert karat("run", "-q").code == 5
+    told = karat("judge", "-m", "CRAG, ContextSufficient, eRAG@3")
+    assert "Outcomes by sufficiency of the contexts" in told.out
+    assert "mine    sufficient" in told.out
+    told = json.loads(karat("judge", "-m", "CRAG, ContextSufficient", "--json").out)
+    (table,) = told["outcomes"]
+    assert [(row["sufficient"], row["n"]) for row in table["rows"]] == [(True, 1), (False, 0)]
+    assert "Outcomes by sufficiency" in karat("show", "LAST").out
+    assert "Selective accuracy" in karat("show", "LAST").out
+    with FakeLLM("It lasts two years [1].") as llm:
+        model = ("--model", "m", "--base-url", llm.base_url)
+        assert karat("judge", "-q", "-m", "eRAG(by=chat)@3", *model).code == 5  # the row that failed
+        assert karat("judge", "-q", "-m", "eRAG(by=chat, of=Hit)@3", *model).code == 5
+        assert llm.count == 1
+    names = ["eRAG@3", "eRAG(by=chat)@3", "eRAG(of=Hit, by=chat)@3"]
+    assert [value for value, *_ in scores(shop, names)[0]] == [1.0, 1.0, 1.0]
+
+
+def test_a_calibration_is_refused_for_another_model(folder, put, karat):
+    """Eight answers that the fake judge grades by their number, labelled, and judged again by another model."""
+    grades = ("fully", "mostly", "barely", "not")
+
+    def reply(request):
+        number = int(re.search(r"Answer number (\d)", request.body["messages"][-1]["content"])[1])
+        return json.dumps({"reason": "r", "grade": grades[number % 4]})
+
+    ids = [f"q{i}" for i in range(8)]
+    put("qa.jsonl", [{"id": i, "question": f"What is {i}?", "gold": [{"doc": i}], "answers": ["It."]} for i in ids])
+    put("mine.jsonl", [
+        {"id": i, "answer": f"Answer number {n}.", "retrieved": [{"id": i, "text": "t", "score": 1.0}]}
+        for n, i in enumerate(ids)
+    ])  # fmt: skip
+    put("karat.yaml", SPEC)
+    put("labels.csv", "id,measure,label\n" + "".join(f"{i},Responsiveness,{n % 4 < 2:d}\n" for n, i in enumerate(ids)))
+    assert karat("run", "-q").code == 0
+    with FakeLLM(reply) as llm:
+        words = ("judge", "-q", "-m", "Responsiveness", "--base-url", llm.base_url, "--model")
+        assert karat(*words, "first").code == 0
+        assert karat("judge", "calibrate", "LAST", "labels.csv", "-q", *words[2:4], "-o", "c.json").code == 0
+        told = karat("judge", "calibrate", "LAST", "c.json", "--json")
+        (one,) = json.loads(told.out)["measures"]
+        assert (one["judge"]["model"], one["judge"]["prompt"]) == ("first", "responsiveness/1")
+        assert len(one["judge"]["prompt_digest"]) == 16
+        assert one["systems"][0]["mean"] == pytest.approx(0.5)
+        assert karat(*words, "second").code == 0
+        refused = karat("judge", "calibrate", "LAST", "c.json")
+    assert refused.code == 2
+    digest = one["judge"]["prompt_digest"]
+    assert f"is of Responsiveness by first (prompt responsiveness/1, {digest})" in refused.sentence
+    assert f"was judged by second (prompt responsiveness/1, {digest})" in refused.sentence

@@ -2,11 +2,13 @@
 
 import json
 import re
+from dataclasses import replace
 from functools import cache
 from zlib import crc32
 
 import numpy as np
 import pytest
+from claim_tables import claims_of_texts
 from hypothesis import given
 from hypothesis import strategies as st
 
@@ -15,6 +17,7 @@ from karat.core.language import parse
 from karat.core.measure import MEASURES, Measure
 from karat.core.models import ChatReply, Models
 from karat.core.scores import Status
+from karat.core.types import Answer
 from karat.measures.compute import compute
 from karat.models import EmbedderSettings, embedder_named
 
@@ -66,7 +69,7 @@ ROWS = st.lists(
 )
 TEXTUAL = ("EM", "TokenF1", "ROUGE-1", "ROUGE-2", "ROUGE-L", "BLEU", "chrF", "SemanticSimilarity", "Completeness")
 REFERENCE_BASED = (*TEXTUAL, "CrossEncoder")
-JUDGES = ("Faithfulness", "Correctness", "ContextRelevance", "Responsiveness", "Relevance")
+JUDGES = ("Faithfulness", "Correctness", "ContextRelevance", "ContextSufficient", "Responsiveness", "Relevance")
 
 
 class Pairs:
@@ -84,7 +87,7 @@ def wordllama():
 class Judge:
     """A chat model whose replies fit what it is asked and follow from the prompt alone."""
 
-    label = "judge"
+    label = fingerprint = "judge"
 
     def ask(self, prompts, said=None):
         return [ChatReply(json.dumps(self.reply(prompt))) for prompt in prompts]
@@ -108,11 +111,25 @@ class Judge:
             "ContextRelevance": ("answers", "helps", "related", "unrelated"),
             "Responsiveness": ("fully", "mostly", "barely", "not"),
             "Relevance": (-1, 0, 1, 2),
+            "ContextSufficient": ("sufficient", "insufficient"),
         }
-        return {"reason": "", "grade": grades[measure][at % 4]}
+        return {"reason": "", "grade": grades[measure][at % len(grades[measure])]}
 
 
-MEANS = Models(chat=Judge(), embedder=wordllama, cross_encoder=Pairs, embedder_label="wordllama")
+class Echo:
+    """An answerer that says what its one context says."""
+
+    name = fingerprint = "echo"
+
+    def answer(self, asked, done):
+        for one in asked:
+            done(one, Answer(one.id, one.contexts[0].text))
+
+
+MEANS = Models(
+    chat=Judge(), embedder=wordllama, cross_encoder=Pairs, embedder_label="wordllama",
+    answerer=lambda name, models: Echo(),
+)  # fmt: skip
 
 
 def answer_measures():
@@ -128,7 +145,7 @@ def answer_measures():
 def answered_of(rows, systems=("s",)):
     texts, answers, references, contexts, answerable = map(list, zip(*rows, strict=True))
     questions = tuple(str(i) for i in range(len(rows) // len(systems)))
-    return AnswerTable(
+    answered = AnswerTable(
         systems,
         questions,
         texts=texts,
@@ -138,6 +155,7 @@ def answered_of(rows, systems=("s",)):
         answerable=answerable,
         models=MEANS,
     )
+    return replace(answered, claims=claims_of_texts(answered))
 
 
 def scores_of(rows, measures, systems=("s",)):
@@ -196,8 +214,12 @@ def test_the_order_of_the_references_changes_nothing(rows, random):
 
 @given(ROWS)
 def test_the_best_of_several_references_is_the_best_of_each(rows):
-    """For measures of which more is better; LengthRatio takes the reference nearest in length instead."""
-    measures = [m for m in answer_measures() if m.spec.direction == "higher" and not MEASURES.is_plugin(m.spec.name)]
+    """For measures of which more is better; LengthRatio takes the reference nearest in length, claims the first.
+
+    eRAG takes the best for each passage, and what a list of them is worth is another matter.
+    """
+    rising = [m for m in answer_measures() if m.spec.direction == "higher" and not m.relations]
+    measures = [m for m in rising if not MEASURES.is_plugin(m.spec.name) and m.spec.name != "eRAG"]
     for q, answer, references, contexts, ok in rows:
         if not references:
             continue
@@ -221,7 +243,8 @@ def test_an_empty_answer_scores_zero_and_supports_nothing(reference, answer, con
     measures = answer_measures()
     scores = scores_of([("what is it", answer, (reference,), contexts, True)], measures)
     for m, one in enumerate(measures):
-        if one.spec.needs_contexts and one.spec.needs_answer:
+        counted = not one.relations or any(relation.startswith("answer by") for relation in one.relations)
+        if one.spec.needs_contexts and one.spec.needs_answer and counted and one.params.get("empty") != "zero":
             assert scores.value(0, 0, m) is None, one.name
             assert scores.reason(0, 0, m)
         elif one.spec.name in REFERENCE_BASED:
@@ -231,10 +254,14 @@ def test_an_empty_answer_scores_zero_and_supports_nothing(reference, answer, con
 @given(ROWS)
 def test_without_references_what_needs_them_is_undefined(rows):
     bare = [(q, a, (), c, ok) for q, a, _, c, ok in rows]
-    measures = [m for m in answer_measures() if m.spec.name in REFERENCE_BASED]
+    measures = [m for m in answer_measures() if m.spec.needs_reference]
+    assert {*REFERENCE_BASED, "LengthRatio", "Correctness"} == {m.spec.name for m in measures}
     scores = scores_of(bare, measures)
     assert (scores.status == Status.undefined).all()
     assert set(scores.reasons.values()) == {"no reference answer"}
+    others = [m for m in answer_measures() if not m.spec.needs_reference and not m.relations]
+    reasons = scores_of(bare, others).reasons.values()
+    assert {reason for reason in reasons if "reference" in reason} <= {"no reference answer, which the heuristic needs"}
 
 
 @given(ROWS)

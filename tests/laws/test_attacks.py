@@ -51,6 +51,7 @@ FUNCTIONS = {
     "boilerplate": boilerplate.boilerplate,
     "causes": lambda text: words.causes({"q1": text, "q2": text + "1"}),
     "citations": citations.cited_sentences,
+    "cited ids": lambda text: citations.cited_sentences(text, ["[", "a, b", "1", text[:50]]),
     "passage_reference": detect.passage_reference,
     "nonsense": detect.nonsense,
     "guess_language": languages.guess_language,

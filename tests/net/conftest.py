@@ -5,7 +5,7 @@ printed) the numbers, column by column or path by path (`summaries[].mean`), wit
 are. Words, timings, versions, paths and checksums are not recorded. Of a column with more than `FEW` values the count,
 the sum and a weighted sum stand for all (a hash for identifiers).
 
-    pytest tests/net                  compares: integers and identifiers exactly, other numbers to 1e-9
+    pytest tests/net                  compares: integers and identifiers exactly, others to 1e-9 (cosines to 1e-6)
     KARAT_RECORD=1 pytest tests/net   records anew what differs
 
 A changed number is a fault, unless it was mended on purpose: then record anew, and the diff of the recorded files
@@ -173,22 +173,22 @@ def brief(values):
 # Recording and comparing
 
 
-def same(one, two):
+def same(one, two, within):
     if isinstance(one, float) or isinstance(two, float):
         both = isinstance(one, int | float) and isinstance(two, int | float)
-        return both and math.isclose(one, two, rel_tol=1e-9, abs_tol=1e-12)
+        return both and math.isclose(one, two, rel_tol=within, abs_tol=within / 1000)
     return one == two and type(one) is type(two)
 
 
-def differences(recorded, now, at=""):
+def differences(recorded, now, within, at=""):
     """(key, recorded, now) of all that differs."""
     if isinstance(recorded, dict) and isinstance(now, dict):
         for key in [*recorded, *(k for k in now if k not in recorded)]:
-            yield from differences(recorded.get(key), now.get(key), f"{at} / {key}" if at else key)
+            yield from differences(recorded.get(key), now.get(key), within, f"{at} / {key}" if at else key)
     elif isinstance(recorded, list) and isinstance(now, list) and len(recorded) == len(now):
         for n, (one, two) in enumerate(zip(recorded, now, strict=True)):
-            yield from differences(one, two, f"{at} #{n}")
-    elif not same(recorded, now):
+            yield from differences(one, two, within, f"{at} #{n}")
+    elif not same(recorded, now, within):
         yield at, recorded, now
 
 
@@ -200,10 +200,11 @@ def read(path):
     return path.read_text(encoding="utf-8")
 
 
-def check(name, line, wrote=(), every_text=False, without=None):
+def check(name, line, wrote=(), every_text=False, without=None, within=1e-9):
     """Run a command and hold its numbers, and those of the files it wrote, against what is recorded under `name`.
 
-    `without` names the part of a JSON object that is not looked at: times that were measured.
+    `without` names the part of a JSON object that is not looked at: times that were measured. `within` is how far
+    numbers may be apart, as a share of them.
     """
     done = run(line)
     now = {"command": f"karat {line}", "exit": done.code, "stdout": columns_of("stdout", done.out, every_text)}
@@ -218,7 +219,9 @@ def check(name, line, wrote=(), every_text=False, without=None):
             now[file] = {key: brief(v) for key, v in columns.items() if not (without and key.startswith(without))}
     path = RECORDED / f"{name}.json"
     recorded = json.loads(path.read_text(encoding="utf-8")) if path.exists() else None
-    changed = [("everything", "nothing", "not recorded")] if recorded is None else list(differences(recorded, now))
+    changed = (
+        [("everything", "nothing", "not recorded")] if recorded is None else list(differences(recorded, now, within))
+    )
     if changed and os.environ.get("KARAT_RECORD"):
         path.parent.mkdir(exist_ok=True)
         parts = [f" {json.dumps(k)}: {_lines(v)}" for k, v in now.items()]

@@ -27,8 +27,6 @@ Map = Annotated[
     list[str] | None,
     typer.Option("--map", metavar="COLUMN=FIELD", help="Read a column of a file as a field of karat's. Repeatable."),
 ]
-
-
 Redact = Annotated[
     list[str] | None,
     typer.Option(
@@ -128,8 +126,6 @@ PageOffset = Annotated[int, typer.Option("--page-offset", help="Added to the pag
 Pages = Annotated[
     str, typer.Option("--pages", help="Page numbers of chunks: physical (counted from 1) or printed (on the page).")
 ]
-
-
 _SYSTEM: dict[str, tuple[Any, Any]] = {
     "engine": (Engine, None),
     "alpha": (Alpha, None),
@@ -145,8 +141,6 @@ _SYSTEM: dict[str, tuple[Any, Any]] = {
     "base_url": (BaseUrl, None),
     "key_env": (KeyEnv, None),
 }
-
-
 CallsFile = Annotated[
     str | None,
     typer.Option("--calls", help="A file that keeps every call of the model: none is paid for twice."),
@@ -211,8 +205,6 @@ _HOSTS: dict[str, tuple[Any, Any]] = {
         ("insecure_key", "HOST", "Send this host a key over plain http. Remembered. Repeatable."),
     )
 }
-
-
 TESTSET_MAKING: dict[str, tuple[Any, Any]] = {
     name: (
         Annotated[kind | None, typer.Option(f"--{name.replace('_', '-')}", help=told, min=0 if kind is int else None)],
@@ -362,5 +354,13 @@ def system_of(index: str, *, announce: Callable[[str], None] | None = None, **op
         close(models)
 
 
+Claims = Annotated[
+    list[str] | None,
+    typer.Option(
+        "--claims",
+        metavar="JUDGE|FILE",
+        help="Who judges claims: model, lexical or nli:FOLDER; or a file of claims and verdicts. Repeatable.",
+    ),
+]
 RunsDir = Annotated[str, typer.Option("--runs-dir", help="The folder that holds the runs.")]
 Run = Annotated[str, typer.Argument(help="LAST, a run's name, or the beginning of its id.")]

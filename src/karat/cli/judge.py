@@ -9,6 +9,7 @@ import typer
 
 from karat.cli._options import (
     CallsFile,
+    Claims,
     Debug,
     Json,
     Quiet,
@@ -41,6 +42,10 @@ def command(
         list[str] | None,
         typer.Option("--system", help="A system whose answers are judged, all by default. Repeatable."),
     ] = None,
+    claims: Claims = None,
+    dry_run: Annotated[
+        bool, typer.Option("--dry-run", help="Say what would be judged, and what that takes and costs; ask nothing.")
+    ] = False,
     tamper_test: Annotated[
         bool,
         typer.Option("--tamper-test", help="Measure how far injection, verbosity and position move this judge."),
@@ -60,6 +65,7 @@ def command(
     """
     from karat.core.scores import Status
     from karat.experiment.judge import judge, judging
+    from karat.experiment.planned import planned_judging
     from karat.experiment.store import find_run
     from karat.report import objects
     from karat.report.build.study import document
@@ -68,11 +74,18 @@ def command(
     progress = counted_on_terminal(quiet or as_json)
     chat |= {"calls": calls, "announce": announcer(quiet or as_json)}
     if tamper_test:
-        given = {"system": system or None, "repeat": chat["repeat"]}
+        given = {"system": system or None, "repeat": chat["repeat"], "claims": claims, "dry_run": dry_run}
         refuse(given, "would change nothing: the tamper test has cases of its own. Leave it out.")
         _tamper(judging(folder, chat).within(folder.path.parent), measure, as_json, progress)
         return
-    study = judge(folder, measure or (), chat=chat, systems=system or (), progress=progress).study
+    if dry_run:
+        planned = planned_judging(folder, measure or (), chat=chat, systems=system or (), claims=claims)
+        if as_json:
+            print_json(planned.plain())
+        else:
+            typer.echo("\n".join(planned.lines()))
+        return
+    study = judge(folder, measure or (), chat=chat, systems=system or (), claims=claims, progress=progress).study
     progress("", 0, 0)
     place = str(folder.path)
     shown = partial(document, place=place), partial(objects.study, place=place)

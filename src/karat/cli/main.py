@@ -30,7 +30,7 @@ GROUPS = {
         "score": "Score results against a test set.",
         "measures": "List every measure with its range, direction, stage and use, or explain one.",
         "judge": "Judge the answers of a run by a language model, without answering again.",
-        "judge calibrate": "Measure how far a judge agrees with human labels, and correct its means.",
+        "judge calibrate": "Compare judges with human labels and each other, and correct their means.",
     },
     "decide": {
         "compare": "Compare systems question by question; power of a test set; factors of a grid.",

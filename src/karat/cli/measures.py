@@ -59,6 +59,7 @@ def _explain(measure: Measure, as_json: bool) -> None:
     for heading in (
         "formula",
         "defined_by",
+        "needs",
         "range",
         "better",
         "stage",

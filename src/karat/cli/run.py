@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import sys
 from collections.abc import Mapping
 from typing import TYPE_CHECKING, Annotated, Any
@@ -11,6 +12,7 @@ import typer
 from karat.cli._options import (
     TESTSET_MAKING,
     ChangedTestset,
+    Claims,
     Debug,
     Json,
     Map,
@@ -56,6 +58,7 @@ def command(
         str | None,
         typer.Option("--judge", metavar="MEASURES", help="What a language model measures: Faithfulness,Correctness."),
     ] = None,
+    claims: Claims = None,
     runs_dir: Annotated[
         str | None, typer.Option("--runs-dir", help="The folder that holds the runs, unless karat.yaml's.")
     ] = None,
@@ -113,6 +116,7 @@ def command(
     Exit codes: 0 done, 2 bad input, 3 no common ids or no question was made, 5 done but some rows, calls or documents
     failed.
     """
+    from karat.experiment.claims import rooted_claims
     from karat.experiment.run import run
     from karat.experiment.spec.draft import spec_for
 
@@ -128,7 +132,8 @@ def command(
         "match": match, "page_offset": page_offset, "pages": pages, "allow_zero_overlap": allow_zero_overlap or None
     }  # fmt: skip
     spec_only = {"no_code": no_code, "dry_run": dry_run, "fresh": fresh, "retry_errors": retry_errors}
-    answering = {"answer": answer, "contexts": contexts, "judge": judge}
+    claiming = rooted_claims(claims, os.path.abspath) if claims else None
+    answering = {"answer": answer, "contexts": contexts, "judge": judge, "claims": claiming}
     if _makes_testset(named, making):
         refuse({**spec_only, **answering, **matching, "map": map_}, FOR_TESTSETS)
         done = _run_documents(

@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from karat.cli._options import (
+    Claims,
     Debug,
     Json,
     Map,
@@ -82,6 +83,7 @@ def command(
         str | None,
         typer.Option("--cross-encoder", help="A folder with the model of CrossEncoder (needs sentence-transformers)."),
     ] = None,
+    claims: Claims = None,
     as_json: Json = False,
     quiet: Quiet = False,
     verbose: Verbose = False,
@@ -94,13 +96,15 @@ def command(
     needs one is named. Exit codes: 0 done, 2 bad input, 3 no common ids or questions, 5 done but some rows
     failed.
     """
+    from karat.experiment.claims import ClaimSource
     from karat.experiment.models import CALLS
     from karat.experiment.score import score
     from karat.experiment.settings import MatchSettings, settings_of
 
     matching = matching_of(options, try_all=verbose)
-    if options["model"] is not None and options["calls"] is None and output and not Path(output).suffix:
-        options["calls"] = Path(output) / CALLS
+    folder = Path(output) if output and not Path(output).suffix else None
+    if options["model"] is not None and options["calls"] is None and folder is not None:
+        options["calls"] = folder / CALLS
     progress = progress_on_terminal(quiet or as_json)
     report = score(
         testset,
@@ -117,6 +121,7 @@ def command(
         chat={**options, "announce": announcer(quiet or as_json)},
         embedder=embedder,
         cross_encoder=cross_encoder,
+        claims=replace(ClaimSource.of(claims), folder=folder),
         progress=progress,
     )
     progress("")

@@ -8,10 +8,12 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from karat.cli._options import Debug, Json, Map, Quiet, Redact, Verbose, columns_of, refuse, with_chat, with_hosts
-from karat.cli._output import FAILED, announced, announcer, counted_on_terminal, leave, show_document
+from karat.cli._output import FAILED, announced, announcer, counted_on_terminal, leave, print_json, show_document
+from karat.core.text.words import plural
 
 if TYPE_CHECKING:
     from karat.experiment.logged import LoggedTestSet
+    from karat.experiment.nuggets import NuggetTestSet
 
 NO_QUESTIONS = 3
 SOURCES = ("documents", "traces")
@@ -56,6 +58,10 @@ def command(
     least_tokens: Annotated[
         int, typer.Option("--least-tokens", help="Leave out chunks shorter than this.")
     ] = LEAST_TOKENS,
+    nuggets_for: Annotated[
+        str | None,
+        typer.Option("--nuggets-for", help="A test set: write nuggets for its questions from their gold in the index."),
+    ] = None,
     candidates: Annotated[
         int | None,
         typer.Option("--candidates", help="With --from traces: retrieved documents to take as gold to review."),
@@ -72,12 +78,14 @@ def command(
 ) -> None:
     """Make a test set from the documents of an index: questions, answers and gold.
 
-    By a chat model, or with --offline by grammar, in English; or from the traces of a system, with no model.
+    By a chat model, or with --offline by grammar, in English; or from the traces of a system, with no model. With
+    --nuggets-for no question is made: the facts that answers should state are written for those of a test set.
     Exit codes: 0 done, 2 bad input, 3 no question was made, 5 done but some calls of the model failed.
     """
     from karat.core.errors import UsageError, did_you_mean
     from karat.experiment.generate import generate
     from karat.experiment.logged import sample_traces
+    from karat.experiment.nuggets import nuggets_for as nuggets
     from karat.report import objects
     from karat.report.build.generated import document
 
@@ -85,12 +93,13 @@ def command(
         raise UsageError("no file is named for the test set. Name one with -o qa.jsonl, or add to one with --extend.")
     if source not in SOURCES:
         raise UsageError(f"--from {source} is not known.{did_you_mean(source, SOURCES)} Write {' or '.join(SOURCES)}.")
+    of_questions = {
+        "kinds": kinds, "offline": offline, "each": each if each != EACH else None, "extend": extend,
+        "fill_gaps": fill_gaps, "mix": mix, "doc": doc,
+        "least_tokens": least_tokens if least_tokens != LEAST_TOKENS else None,
+    }  # fmt: skip
     if source == "traces":
-        of_documents = {
-            "kinds": kinds, "offline": offline, "each": each if each != EACH else None, "extend": extend,
-            "fill_gaps": fill_gaps, "mix": mix, "doc": doc, "model": chat["model"],
-            "least_tokens": least_tokens if least_tokens != LEAST_TOKENS else None,
-        }  # fmt: skip
+        of_documents = {**of_questions, "model": chat["model"], "nuggets_for": nuggets_for}
         refuse(of_documents, "is for questions made from documents: leave it out with --from traces.")
         logged = sample_traces(
             index, samples=samples, seed=seed, candidates=candidates or 0, redact=redact or (), output=output,
@@ -100,6 +109,15 @@ def command(
         return
     refuse({"candidates": candidates, "redact": redact}, "is for --from traces. Leave it out.")
     progress = counted_on_terminal(quiet or as_json)
+    if nuggets_for is not None:
+        refuse(of_questions, "is for questions that are made: leave it out with --nuggets-for.")
+        told_of = nuggets(
+            nuggets_for, index, output=output or "", force=force, columns=columns_of(map_), say=progress,
+            chat={**chat, "announce": announcer(quiet or as_json)},
+        )  # fmt: skip
+        progress("", 0, 0)
+        _show_nuggets(told_of, index, as_json, quiet)
+        return
     made = generate(
         index, samples=samples, kinds=kinds, offline=offline, each=each, seed=seed, mix=mix, extend=extend,
         fill_gaps=fill_gaps, docs=doc, least_tokens=least_tokens, output=output, force=force, columns=columns_of(map_),
@@ -133,3 +151,37 @@ def _show(logged: LoggedTestSet, as_json: bool, quiet: bool) -> None:
     typer.echo(f"{logged.available:,} distinct questions, {len(logged.testset):,} drawn: wrote {logged.output}")
     if not quiet:
         typer.echo(f"Answers are what the system said: go through them with `karat testset review {logged.output}`.")
+
+
+def _show_nuggets(told: NuggetTestSet, index: str, as_json: bool, quiet: bool) -> None:
+    """Print which questions got nuggets and which did not."""
+    made, new = told.made, told.made.nuggets
+    vital = sum(nugget.vital for nugget in new)
+    if as_json:
+        about = {
+            "output": None if told.output is None else str(told.output), "questions": len(made.testset),
+            "nuggets": len(new), "vital": vital, "made": list(made.made), "had": list(made.had),
+            "without": list(made.without), "failed": made.failed, "spent": told.spent,
+            "rejected": [{"question": qid, "nugget": text} for qid, text in made.rejected],
+        }  # fmt: skip
+        print_json(about)
+    else:
+        written = f"wrote {told.output}" if told.output is not None else "nothing was written"
+        typer.echo(f"{len(new):,} nuggets ({vital:,} vital) for {plural(len(made.made), 'question')}: {written}")
+        for count, what in (
+            (len(made.had), "had nuggets, which stay as they are"),
+            (len(made.without), "unanswerable or without gold in the index, and got none"),
+            (len(made.rejected), "of the facts written rejected, because the gold does not bear them out"),
+        ):
+            if count and not quiet:
+                typer.echo(f"{count:,} {what}.")
+        for qid, reason in made.failed.items():
+            typer.echo(f"{qid}: {reason}.")
+        if told.sentence is not None and not quiet:
+            typer.echo(told.sentence)
+        if told.output is not None and not quiet:
+            typer.echo(f"Go through them: karat testset review {told.output} {index}. Then: karat testset freeze.")
+    if not made.made:
+        leave(NO_QUESTIONS)
+    if made.failed:
+        leave(FAILED)

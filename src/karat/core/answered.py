@@ -19,7 +19,8 @@ T = TypeVar("T")
 class AnswerTable:
     """One entry per pair (system x question), numbered system-major.
 
-    `answers` None: the system gave none. `contexts` None: none are known. `nuggets` are the facts an answer should
+    `answers` None: the system gave none. `contexts` None: none are known; `context_ids` are the ids of a pair's
+    contexts, in the same order, () where they are not known. `nuggets` are the facts an answer should
     state, `confidence` how sure the system says it is (0 to 1), `context_gold` whether the contexts hold the gold; each
     empty where nothing is known of it. `claims` is the claims table, None where none was made. `made` lets measures
     share what they make of the texts; it lives and dies with this object. `models` are the models that a measure may
@@ -34,6 +35,7 @@ class AnswerTable:
     references: Sequence[tuple[str, ...]]
     contexts: Sequence[tuple[str, ...] | None]
     answerable: Sequence[bool]
+    context_ids: Sequence[tuple[str, ...]] = ()
     nuggets: Sequence[tuple[Nugget, ...]] = ()
     confidence: Sequence[float | None] = ()
     context_gold: Sequence[bool | None] = ()
@@ -47,6 +49,10 @@ class AnswerTable:
             self.made[key] = make()
         found: T = self.made[key]
         return found
+
+    def ids_of(self, pair: int) -> tuple[str, ...]:
+        """The ids of a pair's contexts, which its answer may cite; () where they are not known."""
+        return self.context_ids[pair] if self.context_ids else ()
 
     def __len__(self) -> int:
         return len(self.answers)

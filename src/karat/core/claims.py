@@ -7,10 +7,10 @@ one passage, several passages together, the reference, the answer or the questio
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Hashable, Iterable, Mapping, Sequence
 from dataclasses import KW_ONLY, dataclass, field
 from functools import cached_property
-from typing import TYPE_CHECKING, Literal, get_args
+from typing import TYPE_CHECKING, Any, Literal, TypeVar, get_args
 
 import numpy as np
 
@@ -18,6 +18,8 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from karat.core.judged import Bools, Floats, Ints
+
+T = TypeVar("T")
 
 Side = Literal["answer", "reference", "sentence", "nugget", "context"]
 PremiseKind = Literal["passage", "passages", "reference", "answer", "question"]
@@ -31,6 +33,7 @@ PREMISES: tuple[PremiseKind, ...] = get_args(PremiseKind)
 RELATIONS: tuple[Relation, ...] = get_args(Relation)
 ENTAILED, PARTIAL, NEITHER, CONTRADICTED, UNJUDGED = 2, 1, 0, -1, -2
 VERDICTS = {"entailed": ENTAILED, "partial": PARTIAL, "neither": NEITHER, "contradicted": CONTRADICTED}
+FIRST_CITED = 3  # citations of a sentence that ALCE's code counts
 PASSAGE, PASSAGES = PREMISES.index("passage"), PREMISES.index("passages")
 
 
@@ -41,8 +44,8 @@ class ClaimTable:
     Claims are ordered by pair, then side, then number. `known` says of which pairs and sides the claims are known: an
     answer that claims nothing is known to claim nothing. `passages` is how many passages a pair has, -1 where that is
     not known. `vital` is the importance of a nugget, `cites` the passages (from 1) that a sentence cites, by claim.
-    A verdict belongs to `claim` and a premise: its kind, and the number of the passage or the place of the set in
-    `sets`. `failed` says by pair and relation why something that was asked for could not be judged.
+    A verdict belongs to `claim` and a premise, each once: its kind, and the number of the passage or the place of the
+    set in `sets`. `failed` says by pair and relation why something that was asked for could not be judged.
     """
 
     systems: tuple[str, ...]
@@ -62,6 +65,18 @@ class ClaimTable:
     verdict: Ints
     reasons: Mapping[int, str] = field(default_factory=dict)  # by row: why the judge says so
     failed: Mapping[tuple[int, Relation], str] = field(default_factory=dict)
+    made: dict[Hashable, Any] = field(default_factory=dict, init=False, repr=False)  # what measures share
+
+    def __post_init__(self) -> None:
+        for name in ("premise", "verdict"):  # codes of a byte: tables have millions of rows
+            object.__setattr__(self, name, np.asarray(getattr(self, name), np.int8))
+
+    def once(self, key: Hashable, make: Callable[[], T]) -> T:
+        """What `make` gives, made once under this key and shared by all measures of this table."""
+        if key not in self.made:
+            self.made[key] = make()
+        found: T = self.made[key]
+        return found
 
     @property
     def pairs(self) -> int:
@@ -69,19 +84,28 @@ class ClaimTable:
 
     def of_side(self, side: Side) -> Bools:
         """Which claims stand on a side."""
-        chosen: Bools = self.side == SIDES.index(side)
-        return chosen
+        return self.once(("side", side), lambda: self.side == SIDES.index(side))
 
     def per_pair(self, claims: Bools) -> Floats:
         """How many of the marked claims each pair has."""
-        return np.bincount(self.pair[claims], minlength=self.pairs).astype(np.float64)
+        until = self.once("ends", lambda: np.searchsorted(self.pair, np.arange(self.pairs + 1)))
+        marked = np.concatenate(((0,), np.cumsum(claims)))
+        return np.diff(marked[until]).astype(np.float64)
+
+    def count(self, side: Side) -> Floats:
+        """How many claims of a side each pair has."""
+        return self.once(("count", side), lambda: self.per_pair(self.of_side(side)))
 
     def verdicts(self, side: Side, premise: PremiseKind) -> Ints:
         """The verdict on each claim of a side by the one premise of a kind that a pair has; UNJUDGED elsewhere."""
-        rows = self.premise == PREMISES.index(premise)
-        found = np.full(len(self.pair), UNJUDGED)
-        found[self.claim[rows]] = self.verdict[rows]
-        return np.where(self.of_side(side), found, UNJUDGED)
+
+        def make() -> Ints:
+            rows = np.flatnonzero(self.premise == PREMISES.index(premise))
+            found = np.full(len(self.pair), UNJUDGED)
+            found[self.claim[rows]] = self.verdict[rows]
+            return np.where(self.of_side(side), found, UNJUDGED)
+
+        return self.once(("verdicts", side, premise), make)
 
     def entailed(self, side: Side, premise: PremiseKind) -> Bools:
         """Which claims of a side the reference, the answer or the question entails."""
@@ -90,9 +114,19 @@ class ClaimTable:
 
     def entailments(self, side: Side) -> tuple[Ints, Ints]:
         """Claims of a side and the single passages that entail them, one entry for each such pair."""
-        rows = (self.premise == PASSAGE) & (self.verdict == ENTAILED)
-        rows &= self.of_side(side)[self.claim]
+        rows = self.by_passage(side, ENTAILED)
         return self.claim[rows], self.passage[rows]
+
+    def by_passage(self, side: Side, verdict: int) -> Ints:
+        """The rows of a verdict by a single passage on a claim of a side."""
+        rows = self._by_passage(verdict)
+        return self.once(("by passage", side, verdict), lambda: rows[self.of_side(side)[self.claim[rows]]])
+
+    def _by_passage(self, verdict: int) -> Ints:
+        """The same on claims of any side."""
+        return self.once(
+            ("by passage", verdict), lambda: np.flatnonzero((self.verdict == verdict) & (self.premise == PASSAGE))
+        )
 
     def by_passages(self, side: Side, passages: Bools | None = None) -> Bools:
         """Which claims of a side some single passage entails; of these alone, where they are marked by pair x number.
@@ -111,7 +145,9 @@ class ClaimTable:
     def relevant(self) -> Bools:
         """Pair x number: the passages that entail at least one claim of the reference."""
         claim, passage = self.entailments("reference")
-        marked = np.zeros((self.pairs, max(1, int(self.passages.max(initial=0)))), bool)
+        highest = self.passage[self._by_passage(ENTAILED)].max(initial=1)
+        most = max(int(highest), int(self.passages.max(initial=0)))
+        marked = np.zeros((self.pairs, most), bool)
         marked[self.pair[claim], passage - 1] = True
         return marked
 
@@ -128,26 +164,57 @@ class ClaimTable:
 
     def lacking(self, relation: Relation) -> dict[int, str]:
         """Pairs whose claims are known and for which verdicts of a relation are missing, with what is missing."""
+        return self.once(("lacking", relation), lambda: self._lacking(relation))
+
+    def _lacking(self, relation: Relation) -> dict[int, str]:
         name, _, by = relation.partition(" by ")
         side: Side = name  # type: ignore[assignment]
-        chosen = self.of_side(side)
-        wanted = np.zeros(len(self.pair), np.int64)
-        if by == "passage":
-            wanted[chosen] = np.maximum(self.passages[self.pair[chosen]], 0)
-            rows = self.premise == PASSAGE
-        elif by in ("cited", "passages"):
+        if by in ("cited", "passages"):
             return {}  # which sets are needed is for the measure to say
+        if by == "passage":
+            if self.once("complete", self._has_all_by_passage):
+                return {}
+            wanted = np.where(self.of_side(side), np.maximum(self.passages[self.pair], 0), 0)
+            rows = (self.premise == PASSAGE) & (self.verdict != UNJUDGED)
+            missing = np.maximum(wanted - np.bincount(self.claim[rows], minlength=len(wanted)), 0)
         else:
-            wanted[chosen] = 1
-            rows = self.premise == PREMISES.index(by)
-        judged = np.bincount(self.claim[rows & (self.verdict != UNJUDGED)], minlength=len(self.pair))
-        missing = np.maximum(wanted - judged, 0)
-        total = np.bincount(self.pair, wanted, minlength=self.pairs)
+            premise: PremiseKind = by  # type: ignore[assignment]
+            wanted = self.of_side(side)
+            missing = wanted & (self.verdicts(side, premise) == UNJUDGED)
+        if not missing.any():
+            return {}
         lacks = np.bincount(self.pair, missing, minlength=self.pairs)
+        total = np.bincount(self.pair, wanted, minlength=self.pairs)
         return {
             int(pair): f"{int(lacks[pair]):,} of {int(total[pair]):,} verdicts are missing ({relation})"
             for pair in np.flatnonzero(lacks)
         }
+
+    def _has_all_by_passage(self) -> bool:
+        """Whether single passages judged all claims, where that is told by counting: as many passages everywhere."""
+        most = int(self.passages[self.pair].max(initial=0))
+        if self.passages[self.pair].min(initial=most) != most or self.passage.max(initial=0) > most:
+            return False
+        rows = np.count_nonzero((self.premise == PASSAGE) & (self.verdict != UNJUDGED))
+        return most >= 0 and bool(rows == most * len(self.pair))
+
+
+def cited_sets(cites: Iterable[int], passages: int) -> list[tuple[int, ...]]:
+    """The sets of passages that `sentence by cited` holds a sentence with these citations against.
+
+    All cited together, each alone, and all but each, of the passages that are there: `passages` of them, or -1 where
+    that is not known. Where more than three are cited, the same of the first three, which alone ALCE's code counts.
+
+    >>> cited_sets((2, 1, 9), 5), cited_sets((7,), 5)
+    ([(1, 2), (2,), (1,)], [])
+    """
+    there = [number for number in dict.fromkeys(cites) if number >= 1 and (passages < 0 or number <= passages)]
+    sets: dict[tuple[int, ...], None] = {}
+    for some in (there, there[:FIRST_CITED]):
+        alone = [[number] for number in some]
+        others = [[other for other in some if other != number] for number in some]
+        sets.update(dict.fromkeys(tuple(sorted(group)) for group in (some, *alone, *others) if group))
+    return list(sets)
 
 
 class ClaimRows:

@@ -10,7 +10,7 @@ A name is looked up among registered measures. Only where a command line, a kara
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import replace
 from functools import lru_cache
 from typing import Any
@@ -30,11 +30,12 @@ def parse_all(
     *,
     k: int | None = None,
     meant: Callable[[Measure], Measure] | None = None,
+    names: Mapping[str, str] | None = None,
     load_code: bool = False,
 ) -> tuple[Measure, ...]:
     """Measures of several texts, braces and commas expanded, each once, in order; `meant` says what each stands for.
 
-    `load_code` is as in `parse`.
+    `names` and `load_code` are as in `parse`.
 
     >>> [str(m) for m in parse_all("Recall@{1,5}, rr")]
     ['Recall@1', 'Recall@5', 'MRR']
@@ -42,7 +43,7 @@ def parse_all(
     found: dict[str, Measure] = {}
     for text in [texts] if isinstance(texts, str) else texts:
         for one in expand(text):
-            named = parse(one, k=k, load_code=load_code)
+            named = parse(one, k=k, names=names, load_code=load_code)
             measure = named if meant is None else meant(named)
             earlier = found.setdefault(measure.name, measure)
             if _home(earlier) != _home(measure):
@@ -83,16 +84,20 @@ def expand(text: str) -> list[str]:
     return done
 
 
-def parse(text: str, *, k: int | None = None, load_code: bool = False) -> Measure:
+def parse(
+    text: str, *, k: int | None = None, names: Mapping[str, str] | None = None, load_code: bool = False
+) -> Measure:
     """The measure a text names. A literal k (`Recall@k`, `recall_at_k`) takes its value from `k`.
 
+    `names` are another system's bare names, in lower case, and what karat calls them; they come before karat's own.
     `load_code` is for what the user typed: `module:function` is imported then, which runs its code. Without it such a
     name is unknown, whatever files lie around.
 
     >>> str(parse("ndcg_cut_10")), str(parse("p(REL=2)@5")), str(parse("Recall@800t"))
     ('nDCG@10', 'Precision(rel=2)@5', 'Recall@800t')
     """
-    shape = _SHAPE.fullmatch(text.strip())
+    bare = text.strip()
+    shape = _SHAPE.fullmatch((names or {}).get(bare.lower(), bare))
     if shape is None:
         raise UsageError(f"cannot read the measure {text!r}. Write it like nDCG@10, P(rel=2)@5 or Recall@800t.")
     spec, cut = _resolve(shape["name"].strip(), shape["cut"], load_code)
@@ -164,7 +169,7 @@ def _read_params(text: str, spec: MeasureSpec) -> tuple[tuple[str, Any], ...]:
         name, equals, value = (s.strip() for s in part.partition("="))
         param = spec.param(name)
         given[param.name] = param.read(value if equals else "true", spec.name)
-    rel = given.get("rel")
+    rel = given.get("rel") if spec.stage == "retrieval" else None
     if rel is not None and rel < 1:
         raise UsageError(f"{spec.name}: rel={rel} would call judged-irrelevant documents relevant. Use 1 or more.")
     return tuple(given.items())

@@ -6,6 +6,7 @@ A file that holds a measure imports all that it needs to declare one from here.
 from __future__ import annotations
 
 import inspect
+import keyword
 import typing
 from collections.abc import Callable, Mapping
 from dataclasses import KW_ONLY, dataclass, field, replace
@@ -35,6 +36,7 @@ Stage = Literal["retrieval", "answer"]
 Direction = Literal["higher", "lower", "none"]
 Bounds = tuple[float, float]
 ANYTHING: Bounds = (-np.inf, np.inf)
+_CHAT = ("model", "chat")  # what `by` may say where a chat model is asked
 ROW_INPUTS = ("answer", "question", "reference", "references", "contexts")
 
 
@@ -46,6 +48,11 @@ class Param:
     default: Any
     choices: tuple[Any, ...] = ()
     type: type = float
+
+    @property
+    def keyword(self) -> str:
+        """What the function calls it: `in_` for `in`, which Python keeps for itself."""
+        return f"{self.name}_" if keyword.iskeyword(self.name) else self.name
 
     def read(self, text: str, measure: str) -> Any:
         """The value a user wrote, checked."""
@@ -95,8 +102,9 @@ class MeasureSpec:
     follows_rel: bool = True  # whether --rel changes what it counts
     needs_gold: bool = True
     needs_contexts: bool = False
+    needs_reference: bool = False  # whether it is undefined without a reference answer
     needs_answer: bool = True  # of a measure of answers: whether it is undefined for a system that gives none
-    needs: tuple[Need, ...] = ()  # models that it asks, unless a parameter `by` says heuristic
+    needs: tuple[Need, ...] = ()  # models that it asks; a chat model only where a parameter `by` names one
     relations: tuple[Relation, ...] | Callable[..., tuple[Relation, ...]] = ()  # of the claims table, which it needs
     unit: Literal["", "count", "share"] = ""
     variants: tuple[str, ...] = ()
@@ -141,24 +149,38 @@ class Measure:
 
     @cached_property
     def params(self) -> dict[str, Any]:
-        """Every keyword of the function with the value it will get."""
+        """Every parameter with the value that the function will get."""
         chosen = dict(self.given)
         return {p.name: chosen.get(p.name, p.default) for p in self.spec.params}
 
+    @property
+    def keywords(self) -> dict[str, Any]:
+        """The same as the function calls them."""
+        return {p.keyword: self.params[p.name] for p in self.spec.params}
+
     @cached_property
     def rel(self) -> int | None:
-        return dict(self.given).get("rel")
+        """The grade from which a unit is relevant, of a ranking measure that names one."""
+        return dict(self.given).get("rel") if self.spec.stage == "retrieval" else None
 
     @property
     def needs(self) -> tuple[Need, ...]:
-        """The models that it asks as it is used here: none where `by=heuristic` stands in for them."""
-        return () if self.params.get("by") == "heuristic" else self.spec.needs
+        """The models that it asks as it is used here: no chat model where `by` names something else."""
+        by = self.params.get("by", "model")
+        return tuple(need for need in self.spec.needs if need != "chat" or by in _CHAT)
+
+    @property
+    def without_chat(self) -> str | None:
+        """The same measure by what asks no chat model, where there is such a thing: `Faithfulness(by=heuristic)`."""
+        choices = (choice for p in self.spec.params if p.name == "by" for choice in p.choices)
+        by = next((choice for choice in choices if choice not in _CHAT), None)
+        return None if by is None else f"{self.spec.name}(by={by})"
 
     @property
     def relations(self) -> tuple[Relation, ...]:
         """The relations of the claims table that it needs as it is used here."""
         relations = self.spec.relations
-        return relations(**self.params) if callable(relations) else relations
+        return relations(**self.keywords) if callable(relations) else relations
 
     @property
     def is_mean(self) -> bool:
@@ -195,7 +217,7 @@ class Measure:
     def bounds(self) -> Bounds:
         """The least and greatest value this measure can take."""
         bounds = self.spec.bounds
-        return bounds(**self.params) if callable(bounds) else bounds
+        return bounds(**self.keywords) if callable(bounds) else bounds
 
     def _spell(self) -> str:
         given = dict(self.given)
@@ -217,13 +239,15 @@ class Measure:
     def of(self, data: Judged | AnswerTable) -> Column | MeasureResult:
         """One value per pair. Retrieval measures take a Judged, answer measures an AnswerTable."""
         if isinstance(data, AnswerTable):
-            return self.spec.function(data, **self.params)
+            if self.tokens is not None:
+                raise UsageError(f"{self.name}: {self.spec.name} is cut by rank. Write {self.spec.name}@5.")
+            return self.spec.function(data, *(() if self.spec.cut == "none" else (self.k,)), **self.keywords)
         given = dict(self.given)
         view = data.at(rel=given.get("rel"), condensed=given.get("condensed", False))
         if self.spec.cut == "none":
-            return self.spec.function(view, **self.params)
+            return self.spec.function(view, **self.keywords)
         k = self.k if self.tokens is None else view.within_tokens(self.tokens)
-        return self.spec.function(view, k, **self.params)
+        return self.spec.function(view, k, **self.keywords)
 
 
 def spell(value: Any) -> str:
@@ -287,16 +311,17 @@ def _hints(function: Callable[..., Any], keywords: list[inspect.Parameter]) -> d
 
 
 def _param(parameter: inspect.Parameter, hint: Any, measure: str) -> Param:
-    default = parameter.default
+    default, name = parameter.default, parameter.name
+    name = name[:-1] if keyword.iskeyword(name.removesuffix("_")) else name
     if default is inspect.Parameter.empty:
         raise UsageError(f"the measure {measure} needs a default for its parameter {parameter.name!r}.")
     if typing.get_origin(hint) is Literal:
-        return Param(parameter.name, default, choices=tuple(typing.get_args(hint)), type=str)
+        return Param(name, default, choices=tuple(typing.get_args(hint)), type=str)
     options = [hint, *typing.get_args(hint)]
     for kind in (bool, int, float, str):
         if kind in options or (hint is None and type(default) is kind):
-            return Param(parameter.name, default, type=kind)
-    return Param(parameter.name, default, type=str)
+            return Param(name, default, type=kind)
+    return Param(name, default, type=str)
 
 
 def _by_row(function: Callable[..., Any], names: list[str]) -> Callable[..., MeasureResult]:

@@ -7,6 +7,10 @@ from typing import Any
 import numpy as np
 
 from karat.core.measure import MEASURES, Measure, Param, spell
+from karat.core.models import Need
+
+_MODELS: dict[Need, str] = {"chat": "a chat model", "embedder": "an embedder", "cross_encoder": "a cross-encoder"}
+_OF_CONTEXTS = {"passage", "passages", "cited", "context"}  # words of relations that speak of contexts
 
 
 def facts(measure: Measure) -> dict[str, Any]:
@@ -18,6 +22,7 @@ def facts(measure: Measure) -> dict[str, Any]:
         "notes": spec.notes,
         "formula": spec.formula,
         "defined_by": spec.defined_by,
+        "needs": needs(measure),
         "range": f"{_end(low)} to {_end(high)}",
         "better": {"higher": "higher", "lower": "lower", "none": "neither"}[spec.direction],
         "stage": spec.stage,
@@ -27,6 +32,22 @@ def facts(measure: Measure) -> dict[str, Any]:
         "variants": list(spec.variants),
         "also_called": list(spec.aliases),
     }
+
+
+def needs(measure: Measure) -> list[str]:
+    """What there must be for a measure to have a value, in words."""
+    spec, relations = measure.spec, measure.relations
+    if spec.stage == "retrieval":
+        return ["retrieved hits", *(["gold"] if spec.needs_gold else [])]
+    wants = {
+        "answers": spec.needs_answer,
+        "reference answers": spec.needs_reference or any("reference" in relation for relation in relations),
+        "contexts": spec.needs_contexts or any(_OF_CONTEXTS & set(relation.split()) for relation in relations),
+        "nuggets": any("nugget" in relation for relation in relations),
+        f"claims ({', '.join(relations)})": bool(relations),
+    }
+    models = [_MODELS[need] for need in measure.needs]
+    return [what for what, wanted in wants.items() if wanted] + models
 
 
 def list_measures() -> list[dict[str, Any]]:

@@ -12,6 +12,11 @@ if TYPE_CHECKING:
     import numpy as np
     from numpy.typing import NDArray
 
+    from karat.core.answered import AnswerTable
+    from karat.core.asked import AnswerRequest
+    from karat.core.claims import ClaimTable, Relation
+    from karat.core.types import Answer
+
 
 @dataclass(frozen=True)
 class Prompt:
@@ -82,6 +87,15 @@ class PairScorer(Protocol):
     def score(self, pairs: Sequence[tuple[str, str]], /) -> NDArray[np.float64]: ...
 
 
+class PassageAnswerer(Protocol):
+    """An answerer that is ready to use, as `karat.answer.Answerer`: `done` is called once for each question."""
+
+    name: str
+    fingerprint: str
+
+    def answer(self, asked: Sequence[AnswerRequest], done: Callable[[AnswerRequest, Answer], None]) -> None: ...
+
+
 Need = Literal["chat", "embedder", "cross_encoder"]
 
 
@@ -89,14 +103,18 @@ Need = Literal["chat", "embedder", "cross_encoder"]
 class Models:
     """What there is to be asked. Each is made when it is first called for; None: there is none.
 
-    `embedder_label` names the embedder in reports. `repeat` is how often a judge is asked the same.
+    `embedder_label` names the embedder in reports. `repeat` is how often a judge is asked the same. `answerer` gives
+    the answerer of a name, which asks these models and reads one context. `claims` makes the claims table of answers
+    for the relations that measures need.
     """
 
     chat: ChatModel | None = None
     embedder: Callable[[], EmbeddingModel] | None = None
     cross_encoder: Callable[[], PairScorer] | None = None
+    claims: Callable[[AnswerTable, Sequence[Relation]], ClaimTable] | None = None
     embedder_label: str = ""
     repeat: int = 1
+    answerer: Callable[[str, Models], PassageAnswerer] | None = None
     progress: Callable[[str, int, int], None] | None = None  # what is being done, how much of it, of how much
 
     def has(self, need: Need) -> bool:

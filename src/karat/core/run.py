@@ -181,6 +181,17 @@ class Run(NotebookView):
             fields={}, by_question=None,
         )  # fmt: skip
 
+    def with_hits(self, keep: NDArray[np.bool_]) -> Run:
+        """The same run with some of its hits alone, in their order."""
+        held = np.concatenate(([0], np.cumsum(keep)))[self.offsets]
+        chosen = np.flatnonzero(keep).tolist()
+        fields = {name: [column[hit] for hit in chosen] for name, column in self.fields.items()}
+        ids, scores = self.doc_list, self.scores
+        return replace(
+            self, offsets=held, _docs=[ids[hit] for hit in chosen], _scores=None if scores is None else scores[keep],
+            fields=fields, by_question=None,
+        )  # fmt: skip
+
     @property
     def has_only_texts(self) -> bool:
         """Whether the hits are texts without any id: contexts, which only quotes can be found in."""

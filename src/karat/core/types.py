@@ -78,6 +78,12 @@ class Question:
     nuggets: tuple[Nugget, ...] = ()
     excluded: tuple[str, ...] = ()
 
+    @property
+    def excluded_gold(self) -> str | None:
+        """An excluded id that its own gold names, as id or document: such a question contradicts itself."""
+        named = {name for gold in self.gold for name in (gold.id, gold.chunk, gold.doc, gold.url, gold.label)}
+        return next((name for name in self.excluded if name in named), None) if self.excluded else None
+
     def slice_value(self, name: str) -> str | None:
         """The question's value of a slice: its kind, whether it is answerable, or one of its tags."""
         if name == "kind":

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING
 
@@ -12,20 +11,19 @@ from karat.core.errors import UsageError
 from karat.core.scores import Status
 from karat.experiment._labelled import CORRECTNESS, Labelled
 from karat.experiment._named import find_measure, others
+from karat.experiment._outcomes import selective_of
+from karat.measures.outcomes import BY_WORDS, RightRule, outcomes
 from karat.results.calibration import Reliability
-from karat.results.evaluation import Note
+from karat.results.evaluation import Note, SelectiveAccuracy
 from karat.stats.calibration_error import brier, expected_calibration_error, reliability
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from karat.core.scores import Scores
+    from karat.results.evaluation import Evaluation
 
     Floats = NDArray[np.float64]
-
-DEFAULT = "TokenF1>=0.5"
-_RULE = re.compile(r"(?P<measure>[^<>]++)(?P<sign>>=|<=|>|<)\s*+(?P<value>-?(?:\d++(?:\.\d++)?|\.\d++))\s*+")
-_HOLDS = {">=": np.greater_equal, "<=": np.less_equal, ">": np.greater, "<": np.less}
 
 
 def reliabilities(
@@ -58,6 +56,25 @@ def reliabilities(
     return found, notes
 
 
+def selectives(
+    evaluation: Evaluation, labelled: Sequence[Labelled], correct: str | None
+) -> tuple[list[SelectiveAccuracy], list[Note]]:
+    """Of each system that answers, how often its surest answers are right; none where nothing says which are."""
+    right, rule, _ = _right(evaluation.scores, labelled, correct)
+    answerable = [question.answerable for question in evaluation.testset.questions]
+    found, notes = [], list[Note]()
+    for number, system in enumerate(evaluation.scores.systems if right is not None else ()):
+        texts, sure = evaluation.answers.get(system, ()), evaluation.confidence.get(system, ())
+        if right is None or not texts:
+            continue
+        outcome = outcomes(texts, right[number], answerable)
+        if np.isfinite(outcome).any():
+            curve, said = selective_of(system, rule, outcome, texts, sure)
+            found.append(curve)
+            notes += said
+    return found, notes
+
+
 def _one(system: str, rule: str, sure: Floats, right: Floats, left: int) -> Reliability:
     wide, full = reliability(sure, right), reliability(sure, right, by="mass")
     return Reliability(
@@ -83,22 +100,18 @@ def _right(scores: Scores, labelled: Sequence[Labelled], correct: str | None) ->
         for item in by_people.items:
             right[item.system, item.question] = float(item.mean >= half)
         return right, f"people's labels of {CORRECTNESS} of at least {half:g}", []
-    rule = correct if correct is not None else DEFAULT
-    shape = _RULE.fullmatch(rule)
-    if shape is None:
-        raise UsageError(f"--correct {rule!r}: write a measure and what it must reach, as in {DEFAULT}.")
-    wanted = shape["measure"].strip()
+    rule = BY_WORDS if correct is None else RightRule.parse(correct, "--correct")
+    wanted = rule.measure
     number = find_measure(wanted, scores.measures)
     if number is None and correct is not None:
-        raise UsageError(f"--correct {rule!r}: no scores by {wanted} in the run. {others(wanted, scores.measures)}")
+        raise UsageError(f"--correct {correct!r}: no scores by {wanted} in the run. {others(wanted, scores.measures)}")
     if number is None:
         text = (
             "systems report how sure they are of their answers, and nothing says which answers are right: label "
-            f'{CORRECTNESS}, or name a measure of the run, as in --correct "{DEFAULT}".'
+            f'{CORRECTNESS}, or name a measure of the run, as in --correct "{BY_WORDS}".'
         )
-        return None, rule, [Note("warning", text)]
+        return None, str(rule), [Note("warning", text)]
     ok = scores.status[:, :, number] == Status.ok
-    held = _HOLDS[shape["sign"]](scores.values[:, :, number], float(shape["value"]))
-    shown = f"{scores.measures[number].name} {shape['sign']} {float(shape['value']):g}"
+    shown = f"{scores.measures[number].name} {rule.sign} {rule.value:g}"
     shown += "" if correct is not None else " (the default of --correct)"
-    return np.where(ok, held.astype(np.float64), np.nan), shown, []
+    return rule.right(np.where(ok, scores.values[:, :, number], np.nan)), shown, []

@@ -56,6 +56,11 @@ class Labelled:
     notes: list[Note]
 
     @property
+    def ends(self) -> Scale | None:
+        """The two values of labels that have no more."""
+        return (self.categories[0], self.categories[1]) if len(self.categories) == 2 else None
+
+    @property
     def raters(self) -> tuple[str, ...]:
         """Everyone who rated, in the order they appear."""
         return tuple(dict.fromkeys(rater for item in self.items for rater in item.ratings))
@@ -111,7 +116,9 @@ def meet(labels: Labels, scores: Scores, wanted: Sequence[str], scale: Sequence[
     if not kept:
         raise NoOverlapError(_nothing(labels, scores, unmatched, aside))
     order = sorted(kept, key=lambda key: len(scores.measures) if key[1] is None else key[1])
-    made = [_labelled(scores.measures, name, number, kept[name, number], scales, labels) for name, number in order]
+    made = [
+        labelled_answers(scores.measures, name, number, kept[name, number], scales, labels) for name, number in order
+    ]
     return Met(made, unmatched, notes)
 
 
@@ -139,30 +146,35 @@ def _scales(given: Sequence[str], measures: Sequence[Measure]) -> dict[int | Non
     """`--scale` values: the ends of the labels' scale by measure, None for all others."""
     found: dict[int | None, Scale] = {}
     for text in given:
-        shape = _SCALE.fullmatch(text.strip())
-        try:
-            low, high = (float(shape["low"]), float(shape["high"])) if shape else (0.0, 0.0)
-        except ValueError:
-            low = high = 0.0
-        if shape is None or not low < high:
-            raise UsageError(
-                f"--scale {text!r}: write the lowest and the highest label, as in 1:5 or Faithfulness=1:5."
-            )
-        named = shape["measure"].strip() if shape["measure"] else None
+        named, ends = read_scale(text)
         if named is not None and not find_measures(named, measures):
             need_measure(named, measures, "--scale")
-        found.update(dict.fromkeys((None,) if named is None else find_measures(named, measures), (low, high)))
+        found.update(dict.fromkeys((None,) if named is None else find_measures(named, measures), ends))
     return found
 
 
-def _labelled(
+def read_scale(text: str) -> tuple[str | None, Scale]:
+    """What a `--scale` value is of, None if it does not say, and the ends that it gives."""
+    shape = _SCALE.fullmatch(text.strip())
+    try:
+        low, high = (float(shape["low"]), float(shape["high"])) if shape else (0.0, 0.0)
+    except ValueError:
+        low = high = 0.0
+    if shape is None or not low < high:
+        raise UsageError(f"--scale {text!r}: write the lowest and the highest label, as in 1:5 or Faithfulness=1:5.")
+    return shape["measure"].strip() if shape["measure"] else None, (low, high)
+
+
+def labelled_answers(
     measures: Sequence[Measure],
     name: str,
     number: int | None,
     kept: Sequence[tuple[HumanLabel, int, int]],
     scales: Mapping[int | None, Scale],
     labels: Labels,
+    grades: Sequence[float] = (),
 ) -> Labelled:
+    """The answers labelled by one measure; `grades` are further ones whose values are categories too."""
     bounds = measures[number].bounds if number is not None else (0.0, 1.0)
     values = np.array([label.value for label, _, _ in kept])
     notes: list[Note] = []
@@ -176,9 +188,9 @@ def _labelled(
         if raw != bounds:
             ends = f"{raw[0]:g} to {raw[1]:g} became {bounds[0]:g} to {bounds[1]:g}"
             notes.append(Note("info", f"labels were put into the scale of the measure: {ends}."))
-    steps = _steps(values, raw)
+    steps = steps_of(np.concatenate([values, grades]), raw)
     items: dict[tuple[int, int], Item] = {}
-    for (label, system, question), value in zip(kept, _moved(values, raw, bounds), strict=True):
+    for (label, system, question), value in zip(kept, moved(values, raw, bounds), strict=True):
         item = items.setdefault((system, question), Item(system, question))
         item.ratings[label.rater if label.rater is not None else "people"] = value
     return Labelled(
@@ -187,7 +199,7 @@ def _labelled(
         number=number,
         items=[items[key] for key in sorted(items)],
         labels=len(kept),
-        categories=tuple(_moved(np.array(steps), raw, bounds)),
+        categories=tuple(moved(np.array(steps), raw, bounds)),
         names=tuple(f"{step:g}" for step in steps),
         notes=notes,
     )
@@ -229,7 +241,7 @@ def _check_scale(
     raise InputError(problem, place=labels.place, row=outside.row, unit=labels.unit, remedy=remedy)
 
 
-def _steps(values: NDArray[np.float64], raw: Scale) -> list[float]:
+def steps_of(values: NDArray[np.float64], raw: Scale) -> list[float]:
     """The categories of labels: every whole number of a short scale, else the values seen; none of too many."""
     low, high = raw
     whole = bool(np.all(values == np.rint(values)))
@@ -239,7 +251,7 @@ def _steps(values: NDArray[np.float64], raw: Scale) -> list[float]:
     return seen if 2 <= len(seen) <= min(MOST_CATEGORIES, len(values) // 2) else []
 
 
-def _moved(values: NDArray[np.float64], raw: Scale, bounds: Scale) -> list[float]:
+def moved(values: NDArray[np.float64], raw: Scale, bounds: Scale) -> list[float]:
     """Values of one scale in another."""
     if raw == bounds:
         return [float(value) for value in values]

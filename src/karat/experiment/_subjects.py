@@ -114,8 +114,9 @@ def _measure_of(study: Study, name: str) -> int | None:
     found = find_measure(name, measures)
     if found is not None:
         return found
+    dialect = dialect_named(study.evaluation.dialect)
     try:
-        meant = dialect_named(study.evaluation.dialect).meant(parse(name), study.evaluation.testset.norm)
+        meant = dialect.meant(parse(name, names=dialect.names), study.evaluation.testset.norm)
     except UsageError:
         return None
     rel = study.manifest.get("spec", {}).get("rel", 1)

@@ -19,9 +19,9 @@ class TamperCase:
     low: frozenset[str] = frozenset()
 
 
-WRONG = frozenset({"Faithfulness", "Correctness", "Relevance"})  # gives what was asked for, and it is false
-EVASIVE = frozenset({"Correctness", "Responsiveness", "Relevance"})  # keeps to the contexts, past the question
-UNFOUNDED = frozenset({"Faithfulness", "ContextRelevance"})  # right, and no context says so
+WRONG = frozenset({"Faithfulness", "Correctness", "Relevance", "CRAG"})  # gives what was asked for, and it is false
+EVASIVE = frozenset({"Correctness", "Responsiveness", "Relevance", "CRAG"})  # keeps to the contexts, past the question
+UNFOUNDED = frozenset({"Faithfulness", "ContextRelevance", "ContextSufficient"})  # right, and no context says so
 
 _ELSEWHERE = (
     "Glazed tiles should be cut wet, with a diamond blade and little pressure.",

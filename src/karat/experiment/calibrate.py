@@ -9,26 +9,30 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from karat.core.errors import UsageError
 from karat.core.scores import Status
 from karat.core.text.words import plural
-from karat.experiment._confidence import reliabilities
+from karat.experiment._confidence import reliabilities, selectives
+from karat.experiment._corrected import are_unlike, corrected_mean
+from karat.experiment._identity import judges_of, mixture_notes
+from karat.experiment._judges import table_of
 from karat.experiment._labelled import Labelled, meet
+from karat.experiment._raters import Categories, agreement_of, compare_two, order_of, pairs_of, slants_of
 from karat.experiment.report import file_writer
 from karat.experiment.store import find_run
-from karat.results.calibration import Agreement, Calibration, Confusion, CorrectedMean, Disagreement, MeasureCalibration
+from karat.results.calibration import (
+    Agreement,
+    Calibration,
+    Confusion,
+    Disagreement,
+    LabelledScore,
+    MeasureCalibration,
+    SystemOrder,
+)
 from karat.results.evaluation import Note
 from karat.results.serial import load_study
 from karat.results.study import Study
-from karat.stats.agreement import (
-    Metric,
-    cohen_kappa,
-    confusion,
-    kappa_interval,
-    krippendorff_alpha,
-    mean_difference,
-    spearman,
-)
-from karat.stats.prediction_powered import FEWEST, Estimate, effective_labels, people_mean, powered_mean
+from karat.stats.agreement import mean_difference, spearman
 from karat.stats.repeats import repeats
 
 if TYPE_CHECKING:
@@ -40,7 +44,6 @@ if TYPE_CHECKING:
     Ints = NDArray[np.int64]
 
 ROUGH = 10  # labelled answers below which figures are called rough
-_FAR = 3.0  # standard errors by which labelled answers may differ from the others before they are called unlike them
 
 
 def calibrate(
@@ -56,7 +59,8 @@ def calibrate(
     """Compare the scores of a run with labels: a path, a list of dicts or a frame of id, system, measure, label, rater.
 
     `scale` gives the ends of the labels' scale where it is not the measure's ("1:5", "Faithfulness=1:5"); `correct`
-    says by which measure an answer is right ("TokenF1>=0.5"), for systems that report a confidence.
+    says by which measure an answer is right ("TokenF1>=0.5"), for the calibration of confidences and for the accuracy
+    of the surest answers.
     """
     from karat.files import as_labels
 
@@ -67,16 +71,51 @@ def calibrate(
     confident = any(value is not None for values in confidence.values() for value in values)
     met = meet(given, scores, measures, scale, confident=confident)
     found = tuple(_measure(one, scores) for one in met.labelled if one.number is not None)
+    selective, said = selectives(study.evaluation, met.labelled, correct)
     reliable, more = (
-        reliabilities(scores, confidence, met.labelled, correct) if confident else ((), _pointless(correct))
+        reliabilities(scores, confidence, met.labelled, correct)
+        if confident
+        else ((), () if selective else _pointless(correct))
     )
     return Calibration(
         run=study.name,
         taken=given.taken,
         measures=found,
         reliability=tuple(reliable),
+        selective=tuple(selective),
         unmatched=dict(met.unmatched),
-        notes=(*met.notes, *more),
+        notes=(*met.notes, *more, *said),
+    )
+
+
+def calibrate_judges(
+    labels: Any,
+    judges: Mapping[str, Any],
+    *,
+    people: Sequence[str] = (),
+    measures: Sequence[str] = (),
+    scale: Sequence[str] = (),
+    columns: Mapping[str, str] | None = None,
+) -> Calibration:
+    """Compare judges with people and with each other on the same answers, of which no run is needed.
+
+    `judges` are columns of the labels, or a path, a list of dicts or a frame each, by name; `people` the columns of
+    those who rated, one each, where the labels have no column `label`. `scale` gives the ends of all grades ("1:5"),
+    or of one judge ("gpt=1:10"), whose grades are put into the scale of the others.
+    """
+    from karat.files import as_judgements
+
+    if not judges:
+        raise UsageError("no judge is named. Name one with --judge NAME=COLUMN or --judge NAME=FILE.")
+    given = as_judgements(labels, judges, people=people, columns=columns)
+    table = table_of(given, measures, scale)
+    return Calibration(
+        run=given.place,
+        taken=given.taken[0],
+        others=given.taken[1:],
+        measures=tuple(_measure(one, table.scores, table.about) for one in table.labelled),
+        pairs=pairs_of(table.scores, table.categories),
+        notes=tuple(table.notes),
     )
 
 
@@ -98,7 +137,10 @@ def _pointless(correct: str | None) -> tuple[Note, ...]:
     return () if correct is None else (Note("warning", text),)
 
 
-def _measure(labelled: Labelled, scores: Scores) -> MeasureCalibration:
+def _measure(
+    labelled: Labelled, scores: Scores, about: Mapping[str, Mapping[tuple[int, int], float | str]] | None = None
+) -> MeasureCalibration:
+    """One measure against people; `about` is what may bias it, by system and question."""
     number = labelled.number or 0
     items = labelled.items
     systems, questions = (np.array([getattr(i, name) for i in items], np.int64) for name in ("system", "question"))
@@ -106,180 +148,98 @@ def _measure(labelled: Labelled, scores: Scores) -> MeasureCalibration:
     values = np.where(status == Status.ok, scores.values[systems, questions, number], np.nan)
     people = np.array([item.mean for item in items])
     scored = np.isfinite(values)
-    among = _among_people(labelled, questions)
-    shown, agreement = _against_people(labelled, scores, values, people, systems, questions)
+    shown, agreement, parted = compare_two(people, values, questions, Categories(labelled.categories, labelled.names))
+    sample = tuple(
+        LabelledScore(
+            system=scores.systems[items[i].system],
+            question=scores.questions[items[i].question],
+            score=float(values[i]),
+            people=float(people[i]),
+        )
+        for i in np.flatnonzero(scored)
+    )
     both = values[scored], people[scored]
     correlation = spearman(*both)
     bias = mean_difference(both[0] - both[1], questions[scored]) if scored.any() else (None, None, None)
-    corrected = tuple(
-        _corrected(scores, labelled, system, questions[here & scored], people[here & scored])
-        for system in np.unique(systems).tolist()
-        if (here := systems == system).any()
-    )
     again = repeats([tuple(d["repeats"]) for (_, _, m), d in scores.details.items() if m == number and "repeats" in d])
-    undefined, failed = int((status == Status.undefined).sum()), int((~scored & (status != Status.undefined)).sum())
+    judges = judges_of(scores, number)
     without = _without(scores, number, zip(systems[~scored].tolist(), questions[~scored].tolist(), strict=True))
-    notes = [*labelled.notes, *without, *_told(both, shown, correlation)]
+    notes = [*labelled.notes, *without, *_told(both, shown, correlation), *mixture_notes(judges)]
     notes += _unlike(scores, number, systems[scored], questions[scored])
     return MeasureCalibration(
         measure=labelled.name,
         n_labels=labelled.labels,
         n_items=len(items),
         n_scored=int(scored.sum()),
-        n_undefined=undefined,
-        n_failed=failed,
+        n_undefined=int((status == Status.undefined).sum()),
+        n_failed=int((~scored & (status != Status.undefined)).sum()),
         raters=labelled.raters,
-        people=among,
+        people=_among_people(labelled, questions),
         agreement=agreement,
         spearman=correlation,
         bias=bias[0],
         bias_low=bias[1],
         bias_high=bias[2],
-        confusion=shown,
-        systems=corrected,
+        confusion=shown and replace(shown, off=_parted(labelled, scores, values, people, parted)),
+        systems=tuple(
+            corrected_mean(scores, labelled, system, questions[here & scored], people[here & scored])
+            for system in np.unique(systems).tolist()
+            if (here := systems == system).any()
+        ),
         flips=again.flips if again else None,
         n_repeated=again.rows if again else 0,
+        order=_order(labelled, scores, systems, questions, people),
+        slants=slants_of(values, people, questions, _beside(labelled, about or {})),
+        judges=judges,
+        sample=sample,
+        ends=labelled.ends,
         notes=tuple(notes),
+    )
+
+
+def _order(labelled: Labelled, scores: Scores, systems: Ints, questions: Ints, people: Floats) -> SystemOrder:
+    """The order of systems by people and by the measure, over the answers that both graded."""
+    theirs = np.full(scores.values.shape[:2], np.nan)
+    theirs[systems, questions] = people
+    number = labelled.number or 0
+    its = np.where(scores.status[:, :, number] == Status.ok, scores.values[:, :, number], np.nan)
+    return order_of(theirs, its)
+
+
+def _beside(
+    labelled: Labelled, about: Mapping[str, Mapping[tuple[int, int], float | str]]
+) -> dict[str, list[float | str | None]]:
+    """What is known about each labelled answer, where anything is."""
+    return {
+        name: [values.get((item.system, item.question)) for item in labelled.items]
+        for name, values in about.items()
+        if values
+    }
+
+
+def _parted(
+    labelled: Labelled, scores: Scores, values: Floats, people: Floats, places: Ints
+) -> tuple[Disagreement, ...]:
+    return tuple(
+        Disagreement(
+            system=scores.systems[labelled.items[i].system],
+            question=scores.questions[labelled.items[i].question],
+            people=float(people[i]),
+            score=float(values[i]),
+        )
+        for i in places.tolist()
     )
 
 
 def _among_people(labelled: Labelled, questions: Ints) -> Agreement:
     """How far people agree with each other."""
     raters = labelled.raters
-    ratings = np.array([[item.ratings.get(rater, np.nan) for item in labelled.items] for rater in raters])
     if len(raters) < 2:
         return Agreement(
             raters=1, n=0, why=("there is one rater, so how far people agree with each other is not known",)
         )
-    return _agreement(ratings, questions, labelled)
-
-
-def _agreement(ratings: Floats, questions: Ints, labelled: Labelled) -> Agreement:
-    """Agreement of raters x items, in values of the categories where there are any."""
-    categories = np.array(labelled.categories)
-    metric: Metric = "interval" if not len(categories) else "nominal" if len(categories) == 2 else "ordinal"
-    several = np.isfinite(ratings).sum(axis=0) > 1
-    n = int(several.sum())
-    if not n:
-        return Agreement(raters=len(ratings), n=0, metric=metric, why=("no answer was rated by two",))
-    why: list[str] = []
-    alpha = krippendorff_alpha(ratings, metric)
-    if alpha is None:
-        why.append("all ratings are the same, so there is nothing to agree about: kappa and alpha are undefined")
-    kappa = weighted = None
-    ends = weighted_ends = None
-    if len(ratings) == 2 and len(categories):
-        codes = np.searchsorted(categories, ratings[:, several] - 1e-9)
-        table = confusion(codes[0], codes[1], len(categories))
-        _, groups = np.unique(questions[several], return_inverse=True)
-        tables = np.zeros((groups.max() + 1, *table.shape))
-        np.add.at(tables, (groups, codes[0], codes[1]), 1)
-        kappa, ends = cohen_kappa(table), kappa_interval(tables)
-        if len(categories) > 2:
-            weighted, weighted_ends = cohen_kappa(table, categories), kappa_interval(tables, categories)
-        if kappa is None and alpha is not None:
-            why.append("kappa is undefined")
-    low, high = ends or (None, None)
-    weighted_low, weighted_high = weighted_ends or (None, None)
-    return Agreement(
-        raters=len(ratings),
-        n=n,
-        kappa=kappa,
-        low=low,
-        high=high,
-        weighted=weighted,
-        weighted_low=weighted_low,
-        weighted_high=weighted_high,
-        alpha=alpha,
-        metric=metric,
-        why=tuple(why),
-    )
-
-
-def _against_people(
-    labelled: Labelled, scores: Scores, values: Floats, people: Floats, systems: Ints, questions: Ints
-) -> tuple[Confusion | None, Agreement]:
-    """The measure as one rater and people's mean as another, in categories where the labels have any."""
-    categories = np.array(labelled.categories)
-    if not len(categories):
-        return None, _agreement(np.array([values, people]), questions, labelled)
-    cuts = (categories[1:] + categories[:-1]) / 2
-    tied = np.isclose(people[:, None], cuts[None, :], rtol=0, atol=1e-9).any(axis=1)
-    usable = np.isfinite(values) & ~tied
-    theirs = np.searchsorted(cuts, people, side="right")
-    its = np.searchsorted(cuts, np.where(usable, values, 0.0), side="right")
-    both = np.where(usable, np.array([categories[its], categories[theirs]]), np.nan)
-    off = tuple(
-        Disagreement(
-            system=scores.systems[int(systems[i])],
-            question=scores.questions[int(questions[i])],
-            people=float(people[i]),
-            score=float(values[i]),
-        )
-        for i in np.flatnonzero(usable & (its != theirs))
-    )
-    counts = confusion(theirs[usable], its[usable], len(categories))
-    table = Confusion(
-        categories=labelled.categories,
-        names=labelled.names,
-        cuts=tuple(cuts.tolist()),
-        counts=tuple(map(tuple, counts.tolist())),
-        ties=int((tied & np.isfinite(values)).sum()),
-        off=off,
-    )
-    return table, _agreement(both, questions, labelled)
-
-
-def _corrected(scores: Scores, labelled: Labelled, system: int, questions: Ints, people: Floats) -> CorrectedMean:
-    """A system's mean by the measure, by people, and by both."""
-    number = labelled.number or 0
-    known = scores.status[system, :, number] == Status.ok
-    values = scores.values[system, :, number]
-    name, n, n_scored = scores.systems[system], len(questions), int(known.sum())
-    mean = float(values[known].mean()) if n_scored else None
-    if not n:
-        return CorrectedMean(
-            system=name,
-            n=0,
-            n_scored=n_scored,
-            measure_mean=mean,
-            people_mean=None,
-            people_low=None,
-            people_high=None,
-            why="no labelled answer has a score",
-        )
-    ends = (labelled.categories[0], labelled.categories[1]) if len(labelled.categories) == 2 else None
-    others = known.copy()
-    others[questions] = False
-    alone = _within(people_mean(people, ends), labelled.bounds) if n > 1 else Estimate(float(people[0]), None, None)
-    both = powered_mean(people, values[questions], values[others], ends)
-    corrected = CorrectedMean(
-        system=name,
-        n=n,
-        n_scored=n_scored,
-        measure_mean=mean,
-        people_mean=alone.mean,
-        people_low=alone.low,
-        people_high=alone.high,
-    )
-    if both is None:
-        few = f"{n} labelled answer{'' if n == 1 else 's'} with a score: {FEWEST} are needed to correct the measure"
-        return replace(corrected, why=few)
-    both = _within(both, labelled.bounds)
-    return replace(
-        corrected,
-        mean=both.mean,
-        low=both.low,
-        high=both.high,
-        weight=both.weight,
-        effective=effective_labels(n, alone, both),
-    )
-
-
-def _within(found: Estimate, bounds: tuple[float, float]) -> Estimate:
-    """The same, no end of it past what the measure can be."""
-    mean, low, high = (None if v is None else float(np.clip(v, *bounds)) for v in (found.mean, found.low, found.high))
-    return Estimate(mean if mean is not None else found.mean, low, high, found.weight)
+    ratings = np.array([[item.ratings.get(rater, np.nan) for item in labelled.items] for rater in raters])
+    return agreement_of(ratings, questions, labelled.categories)
 
 
 def _without(scores: Scores, number: int, places: Iterable[tuple[int, int]]) -> list[Note]:
@@ -331,10 +291,7 @@ def _unlike(scores: Scores, number: int, systems: Ints, questions: Ints) -> list
         inside[questions[systems == system]] = True
         values = scores.values[system, :, number]
         here, there = values[known & inside], values[known & ~inside]
-        if min(len(here), len(there)) < FEWEST:
-            continue
-        error = float(np.sqrt(here.var(ddof=1) / len(here) + there.var(ddof=1) / len(there)))
-        if abs(here.mean() - there.mean()) > max(_FAR * error, 1e-9):
+        if are_unlike(here, there):
             found.append(
                 Note(
                     "warning",

@@ -12,6 +12,7 @@ from urllib.parse import urlsplit
 from karat.core.errors import NoOverlapError, UsageError
 from karat.core.progress import shown_in_notebook
 from karat.core.run import Run
+from karat.experiment.claims import ClaimsValue
 from karat.experiment.models import ChatOptions, ChatValue
 from karat.experiment.settings import Choices, MatchSettings, settings_of, takes_settings, texts_of
 from karat.io.frames import is_frame
@@ -99,6 +100,7 @@ def evaluate(
     chat: ChatValue = None,
     embedder: str | EmbedderSettings | None = None,
     cross_encoder: str | os.PathLike[str] | None = None,
+    claims: ClaimsValue = None,
     progress: Callable[[str], None] | None = None,
 ) -> Report:
     """Ask systems every question of a test set and score what they return.
@@ -127,7 +129,7 @@ def evaluate(
         measures=texts_of(measures), k=k, by=texts_of(by), dialect=dialect,
         matching=settings_of(MatchSettings, matching), missing=missing, columns=dict(columns or {}),
     )  # fmt: skip
-    settings = ModelSettings.of(chat, embedder=embedder, cross_encoder=cross_encoder)
+    settings = ModelSettings.of(chat, embedder=embedder, cross_encoder=cross_encoder, claims=claims)
     options = settings_of(AskSettings, asking)
     step = progress or (lambda sentence: None)
     step("reading the test set")

@@ -151,6 +151,11 @@ def _check(settings: ModelSettings, offline: bool, mix: bool, extend: bool, fill
         raise UsageError("--mix tells a chat model how to ask: it would change nothing with --offline. Leave it out.")
     if fill_gaps and not extend:
         raise UsageError("--fill-gaps needs a test set whose gaps are to be filled. Name it with --extend (extend=).")
+    refuse_repeat(settings)
+
+
+def refuse_repeat(settings: ModelSettings) -> None:
+    """Refuse to ask a model several times for what it writes."""
     if settings.repeat != 1:
         raise UsageError("--repeat is for judges: it would change nothing here. Leave it out.")
 

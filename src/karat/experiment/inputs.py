@@ -10,13 +10,14 @@ from typing import TYPE_CHECKING, Any, TypeVar
 
 from karat.core.errors import UsageError, did_you_mean
 from karat.core.text.normalise import normalise
+from karat.core.text.words import plural
 from karat.results.evaluation import Note
 
 if TYPE_CHECKING:
     from karat.core.run import Run
     from karat.core.types import TestSet
     from karat.experiment.settings import Choices
-    from karat.match import Resolution
+    from karat.match import Exclusions, Resolution
     from karat.results.evaluation import InputInfo
     from karat.systems.index import Index
 
@@ -50,7 +51,11 @@ def mapped(taken: Sequence[InputInfo], columns: Mapping[str, str]) -> tuple[Inpu
 
 
 def aligned_runs(testset: TestSet, runs: Sequence[Run], dialect: str) -> tuple[list[Run], list[Note]]:
-    """The runs under names of their own and the test set's question ids, in the order the dialect ranks them."""
+    """The runs under names of their own and the test set's question ids, in the order the dialect ranks them.
+
+    Hits that a question excludes are taken out.
+    """
+    from karat.match import Exclusions
     from karat.measures.dialects import dialect_named
 
     if not runs:
@@ -63,14 +68,16 @@ def aligned_runs(testset: TestSet, runs: Sequence[Run], dialect: str) -> tuple[l
         raise UsageError(f"{testset.name} holds question {name!r} twice. Give every question an id of its own.")
     by_score = dialect_named(dialect).by_score
     has_quotes = not testset.is_plain and any(g.quote is not None for q in testset.questions for g in q.gold)
+    exclusions = Exclusions(testset)
     aligned, notes, bare = [], [], []
     for run in runs:
         if run.has_only_texts and not has_quotes:
             bare.append(Note("info", f"{run.name}: its hits are texts without ids: taken as contexts, not ranked."))
             run = run.without_rankings()
         run, told = align(testset, run)
+        run, left_out = without_excluded(exclusions, run)
         aligned.append(run.by_score() if by_score else run)
-        notes += told
+        notes += [*told, *left_out]
     notes += bare
     for run in aligned if len(aligned) > 1 else ():
         if not run.asked:
@@ -78,6 +85,21 @@ def aligned_runs(testset: TestSet, runs: Sequence[Run], dialect: str) -> tuple[l
         elif run.has_rankings and not len(run):
             notes.append(Note("warning", f"{run.name}: returned no hits for any question."))
     return aligned, notes
+
+
+def without_excluded(exclusions: Exclusions, run: Run) -> tuple[Run, list[Note]]:
+    """The run less the hits that its questions exclude, and how many they were.
+
+    Answers keep the contexts that they were made from, by whose places they cite them.
+    """
+    from karat.experiment._answered import keep_contexts
+
+    whole = run
+    run, many = exclusions.without(whole)
+    run = keep_contexts(run, whole) if many and run.answers else run
+    what = f"{plural(many, 'hit')} that {'its question excludes' if many == 1 else 'their questions exclude'}"
+    text = f"{run.name}: {what} {'was' if many == 1 else 'were'} taken out before ranks were counted."
+    return run, [Note("info", text)] if many else []
 
 
 def _repeated(names: Iterable[str]) -> list[str]:

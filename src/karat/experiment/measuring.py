@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
-from dataclasses import dataclass, replace
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, field, replace
 from functools import partial
 from typing import TYPE_CHECKING
 
@@ -12,7 +12,8 @@ import numpy as np
 from karat.core.errors import UsageError
 from karat.core.scores import Scores
 from karat.core.text.words import plural
-from karat.experiment._answered import answered_of, unscored_pairs
+from karat.experiment._answered import ContextGold, answered_of, unscored_pairs
+from karat.experiment.claims import ClaimMaker, with_claims
 from karat.results.evaluation import Note
 
 if TYPE_CHECKING:
@@ -38,6 +39,7 @@ class MeasuredRuns:
     scores: Scores
     judged: Judged | None
     matching: Matching | None
+    context_gold: Mapping[str, Sequence[bool | None]] = field(default_factory=dict)  # as that of an evaluation
 
 
 def measures_of(
@@ -54,6 +56,7 @@ def measures_of(
             answers=answered,
             references=answered and any(q.answers for q in testset.questions),
             contexts=any("text" in run.fields or any(a.contexts for a in run.answers.values()) for run in runs),
+            nuggets=answered and any(q.nuggets for q in testset.questions),
             k=choices.k,
             tried=tried_cuts(runs),
             able=models.able,
@@ -64,7 +67,7 @@ def measures_of(
                 'results could be compared with. Add "gold" or "answers" to it, or name measures with -m.'
             )
     meant = partial(dialect.meant, norm=testset.norm, rel=choices.matching.rel)
-    return parse_all(texts, k=choices.k, meant=meant, load_code=True)
+    return parse_all(texts, k=choices.k, meant=meant, names=dialect.names, load_code=True)
 
 
 def tried_cuts(runs: Sequence[Run]) -> tuple[int, ...]:
@@ -85,6 +88,8 @@ def measure_runs(
     groups: dict[int, tuple[list[Run], Resolution | None]] = {}
     for run, resolution in zip(runs, resolutions, strict=True):
         groups.setdefault(id(resolution), ([], resolution))[0].append(run)
+    if isinstance(models.claims, ClaimMaker):
+        models.claims.prepare([run.name for run in runs], testset.ids)
     parts = [_measured(testset, some, measures, choices, models, found) for some, found in groups.values()]
     if len(parts) == 1:
         return parts[0]
@@ -93,6 +98,7 @@ def measure_runs(
         scores.select(systems=[scores.systems.index(run.name) for run in runs]),
         next((part.judged for part in parts if part.judged is not None), None),
         _joined([part.matching for part in parts if part.matching is not None]),
+        {name: held for part in parts for name, held in part.context_gold.items()},
     )
 
 
@@ -122,15 +128,18 @@ def _measured(
     unscored = replace(unscored_pairs(testset, runs), unmatchable=unmatchable, absent=absent)
     of_answers = [m for m in measures if m.spec.stage == "answer"]
     contexts_do = any(not m.spec.needs_answer for m in of_answers)
+    held = ContextGold(testset, runs, matched, choices.matching.rel) if matched is not None else {}
+    wanted = held if any(m.params.get("by") == "gold" for m in of_answers) else None
+    answered = answered_of(testset, runs, models, unasked=contexts_do, context_gold=wanted) if of_answers else None
     scores = compute(
-        measures, [run.name for run in runs], testset.ids, judged=judged,
-        answered=answered_of(testset, runs, models, unasked=contexts_do) if of_answers else None,
+        measures, [run.name for run in runs], testset.ids, judged=judged, answered=with_claims(answered, measures),
         missing_is_zero=dialect.counts_missing(choices.missing),
         no_gold_is_zero=dialect.no_gold_is_zero,
         unscored=unscored,
     )  # fmt: skip
     ends = {run.name: end for run in runs if (end := run.common_length) is not None}
-    return MeasuredRuns(replace(scores, lists_end=ends), judged, matched.matching if matched is not None else None)
+    matching = matched.matching if matched is not None else None
+    return MeasuredRuns(replace(scores, lists_end=ends), judged, matching, held)
 
 
 def _matched(

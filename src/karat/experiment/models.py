@@ -14,8 +14,10 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, Union
 
 from karat.core.errors import UsageError
-from karat.core.models import ChatReply, EmbeddingModel, Models, Need, PairScorer, Prompt
+from karat.core.models import ChatReply, EmbeddingModel, Models, Need, PairScorer, PassageAnswerer, Prompt
+from karat.experiment.claims import ClaimMaker, ClaimSource, ClaimsValue
 from karat.experiment.settings import settings_of
+from karat.measures.entailment import MODEL
 
 if TYPE_CHECKING:
     from tempfile import TemporaryDirectory
@@ -28,9 +30,7 @@ if TYPE_CHECKING:
     from karat.systems.index import Index
 
 CALLS, WORDLLAMA = "calls.sqlite", "wordllama"
-_OF_CHAT_ALONE = (
-    "price_in", "price_out", "batch", "price_batch", "max_cost", "max_calls", "per_minute", "calls",
-)  # fmt: skip
+_OF_CHAT = ("price_in", "price_out", "batch", "price_batch", "max_cost", "max_calls", "per_minute", "calls")
 _HOW: dict[Need, tuple[str, str]] = {
     "chat": ("a chat model", "Name one with --model (chat=), and its endpoint with --base-url"),
     "cross_encoder": ("a cross-encoder", "Name the folder of one with --cross-encoder (cross_encoder=)"),
@@ -76,7 +76,7 @@ class ChatOptions:
     def settings(self) -> ChatSettings | None:
         """The model with its endpoint and prices; None where none is named, and then what is for one is refused."""
         if self.model is None:
-            for name in self.values(*_OF_CHAT_ALONE):
+            for name in self.values(*_OF_CHAT):
                 raise UsageError(
                     f"--{name.replace('_', '-')} is for a chat model, and none is named. Add --model (chat=)."
                 )
@@ -99,11 +99,13 @@ class ModelSettings:
 
     `calls` is the file that keeps every call of the chat model; None keeps them until the models are closed. What
     `shared` knows, a file that several runs have in common, is not asked again. `announce` gets a sentence with the
-    estimate before the first call that may cost something.
+    estimate before the first call that may cost something. `claims` says who judges claims, and
+    where the table of them is kept.
     """
 
     embedder: EmbedderSettings | None = None
     cross_encoder: str | None = None
+    claims: ClaimSource = field(default_factory=ClaimSource)
     chat: ChatSettings | None = None
     max_cost_usd: float | None = None
     max_calls: int | None = None
@@ -119,6 +121,7 @@ class ModelSettings:
         *,
         embedder: str | EmbedderSettings | None = None,
         cross_encoder: str | os.PathLike[str] | None = None,
+        claims: ClaimsValue = None,
     ) -> ModelSettings:
         """From what a command line or a notebook says; a limit that no model is there for is refused."""
         options = ChatOptions.of(chat)
@@ -134,6 +137,7 @@ class ModelSettings:
         return cls(
             embedder=embedder,
             cross_encoder=None if cross_encoder is None else os.fspath(cross_encoder),
+            claims=ClaimSource.of(claims),
             chat=options.settings(),
             max_cost_usd=options.max_cost,
             max_calls=options.max_calls,
@@ -254,14 +258,32 @@ def models_of(
         assert folder is not None
         return CrossEncoder(folder)
 
-    return Models(
+    models = Models(
         chat=ChatOnDemand(settings, progress) if settings.chat is not None else None,
         embedder=embeds,
         cross_encoder=scores_pairs if folder is not None else None,
         embedder_label=WORDLLAMA if embedder is None else embedder.label,
         repeat=settings.repeat,
+        answerer=passage_answerer,
         progress=progress,
     )
+    return with_maker(models, settings)
+
+
+def with_maker(models: Models, settings: ModelSettings) -> Models:
+    """The same models with what makes claims tables by them; by the chat model where nobody else is named."""
+    source = settings.claims
+    if source.judge is None and models.chat is not None:
+        source = replace(source, judge=MODEL)
+    maker = ClaimMaker(source, models)
+    return replace(models, claims=maker if maker.is_able else None)
+
+
+def passage_answerer(name: str, models: Models) -> PassageAnswerer:
+    """The answerer of a name, which reads one context."""
+    from karat.answer import AnswererSettings, answerer_named
+
+    return answerer_named(AnswererSettings(name, contexts=1), models)
 
 
 def close(models: Models) -> None:
@@ -289,17 +311,30 @@ def spent_notes(models: Models) -> list[Note]:
 def check_needs(measures: Sequence[Measure], models: Models) -> None:
     """Refuse a measure that asks a model which is not there, before anything is computed."""
     for measure in measures:
+        if measure.relations and models.claims is None:
+            raise UsageError(
+                f"{measure.name} needs claims and their verdicts. Name a claims file with --claims (claims=), or who "
+                "judges: --claims lexical, --claims nli:FOLDER, or --model NAME."
+            )
         for need in measure.needs:
             if not models.has(need):
                 what, how = _HOW[need]
-                heuristic = any(p.name == "by" and "heuristic" in p.choices for p in measure.spec.params)
-                instead = f", or write {measure.spec.name}(by=heuristic), which asks no model" if heuristic else ""
+                other = measure.without_chat if need == "chat" else None
+                instead = f", or write {other}, which asks no model" if other else ""
                 raise UsageError(f"{measure.name} needs {what}. {how}{instead}.")
 
 
 def check_named(settings: ModelSettings, measures: Sequence[Measure]) -> None:
     """Refuse a model that no measure asks: it would change nothing."""
     asked = {need for measure in measures for need in measure.needs}
+    of_claims = any(measure.relations for measure in measures)
+    if of_claims and settings.claims.judge in (None, MODEL):
+        asked.add("chat")
+    if settings.claims and not of_claims:
+        raise UsageError(
+            "--claims would change nothing: none of the measures looks at claims. Name one that does, such as "
+            "-m ClaimPrecision, or leave it out."
+        )
     for need, option, example in (
         ("chat", "model", "Faithfulness"),
         ("cross_encoder", "cross-encoder", "CrossEncoder"),
@@ -343,6 +378,7 @@ def run_models(
         hosts.allow(named)  # `karat judge` may ask it again
     settings = ModelSettings(
         cross_encoder=str(spec.path(keys.cross_encoder)) if keys.cross_encoder is not None else None,
+        claims=replace(spec.claims, folder=folder),
         chat=chat,
         max_cost_usd=keys.budgets.max_cost_usd,
         max_calls=keys.budgets.max_calls,
@@ -350,11 +386,12 @@ def run_models(
         shared=root / CALLS,
         announce=announce,
     )
-    models = models_of(settings, index=indexes[0] if indexes else None, progress=say)
+    models = models_of(replace(settings, claims=ClaimSource()), index=indexes[0] if indexes else None, progress=say)
     judging = replace(models, repeat=keys.judge_repeat)
     if judge is not None and judge != chat:
         before = models.chat if isinstance(models.chat, ChatOnDemand) else None
         judging = replace(judging, chat=ChatOnDemand(replace(settings, chat=judge), say, before))
+    judging = with_maker(judging, settings)
     try:
         yield RunModels(models, judging)
     finally:

@@ -8,19 +8,29 @@ from __future__ import annotations
 
 import json
 import os
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING
 
 from karat.core.asked import AnswerRequest, Context
 from karat.core.models import ChatReply, Models, Prompt
 from karat.core.text.words import plural
+from karat.experiment.claims import ClaimMaker, with_claims
+from karat.experiment.models import passage_answerer
+from karat.measures.entailment import MODEL
+from karat.measures.entailment.chat import ChatJudge
+from karat.measures.entailment.judging import SplitText, sentence_claims
 
 if TYPE_CHECKING:
     from karat.core.measure import Measure
     from karat.core.types import Question
+    from karat.experiment.claims import ClaimsValue
+    from karat.experiment.finished import FinishedRun
+    from karat.experiment.models import ChatValue
     from karat.experiment.spec import Spec
     from karat.experiment.spec_systems import SpecSystems
+    from karat.experiment.store import RunFolder
+    from karat.measures.entailment.judging import ClaimJudge
     from karat.models.chat import ChatSettings, CostEstimate
     from karat.systems.settings import SystemSettings
 
@@ -38,6 +48,7 @@ class PlannedRun:
     estimates: dict[str, CostEstimate]
     max_calls: int | None
     max_cost_usd: float | None
+    claim_pairs: int | None = None  # of a claim and a premise, to be judged
 
     @property
     def calls(self) -> int:
@@ -64,7 +75,7 @@ class PlannedRun:
             "prompt_tokens": sum(one.prompt_tokens for one in self.estimates.values()),
             "completion_tokens_most": sum(one.completion_tokens_most for one in self.estimates.values()),
             "cost_usd_most": self.cost_usd, "max_calls": self.max_calls, "max_cost_usd": self.max_cost_usd,
-            "purposes": parts,
+            "purposes": parts, **({} if self.claim_pairs is None else {"claim_pairs": self.claim_pairs}),
         }  # fmt: skip
 
     def lines(self) -> list[str]:
@@ -72,6 +83,8 @@ class PlannedRun:
         from karat.models.chat import money
 
         whole = f"{plural(self.questions, 'question')}, {plural(len(self.systems), 'system')}; nothing was run."
+        if self.claim_pairs is not None:
+            whole += f" {plural(self.claim_pairs, 'pair')} of claim and premise to judge, if claims are sentences."
         if not self.estimates:
             return [whole, "No chat model is asked: 0 calls, 0 tokens, 0.00 USD."]
         lines = [whole, *(f"{purpose}: {one.sentence}" for purpose, one in self.estimates.items())]
@@ -155,8 +168,11 @@ def planned_run(spec: str | os.PathLike[str] | Spec, testset: str | os.PathLike[
         )
     if judging is not None and answer is not None:
         plan = replace(work.plan, answers=True, able=("chat",))
-        measures = [m for m in parse_all(plan.measures, k=plan.choices.k, load_code=True) if "chat" in m.needs]
-        _judge(measures, names, asked, answer.contexts, words, Models(chat=judging, repeat=spec.keys.judge_repeat))
+        measures = parse_all(plan.measures, k=plan.choices.k, load_code=True)
+        models = Models(chat=judging, repeat=spec.keys.judge_repeat, answerer=passage_answerer)
+        if spec.claims.judge in (None, MODEL):
+            models = replace(models, claims=_PlannedClaims(replace(spec.claims, judge=MODEL, files=()), models))
+        _judge(measures, names, asked, answer.contexts, words, models)
     found = dict(pair for one in (counting, judging) if one is not None for pair in one.estimates())
     budgets = spec.keys.budgets
     shown = tuple(name for name, _ in systems)
@@ -206,7 +222,8 @@ def _judge(
     from karat.measures.compute import compute
 
     pairs = [(name, question) for name in systems for question in questions]
-    if not measures or not pairs:
+    asking = [measure for measure in measures if "chat" in measure.needs]
+    if not pairs:
         return
     ids = tuple(q.id for q in questions)
     answered = AnswerTable(
@@ -219,7 +236,64 @@ def _judge(
         answerable=[q.answerable for _, q in pairs],
         models=models,
     )
-    compute(measures, list(systems), list(ids), answered=answered)
+    with_claims(answered, measures)
+    compute(asking, list(systems), list(ids), answered=answered)
+
+
+class _PlannedChat(ChatJudge):
+    """Asks what a chat model would be asked of claims, which are the sentences of a text here."""
+
+    def split(self, texts: Sequence[tuple[str, str]]) -> list[SplitText]:
+        super().split(texts)
+        return [SplitText(sentence_claims(text)) for _, text in texts]
+
+
+class _PlannedClaims(ClaimMaker):
+    """Makes tables of which nothing is kept."""
+
+    keeps = False
+
+    def make_judge(self) -> ClaimJudge | None:
+        return _PlannedChat(self._models) if self.source.judge == MODEL else super().make_judge()
+
+
+def planned_judging(
+    run: FinishedRun | RunFolder | str | os.PathLike[str],
+    measures: str | Iterable[str],
+    *,
+    chat: ChatValue = None,
+    systems: str | Iterable[str] = (),
+    claims: ClaimsValue = None,
+    runs_dir: str | os.PathLike[str] = "runs",
+) -> PlannedRun:
+    """What judging the answers of a run would ask a chat model. Nothing is asked, judged or written."""
+    from karat.experiment._answered import answered_of
+    from karat.experiment.finished import folder_of
+    from karat.experiment.judge import answers_to_judge, judging, measures_to_judge
+    from karat.experiment.models import check_needs
+    from karat.experiment.settings import texts_of
+    from karat.measures.compute import compute
+    from karat.results.serial import load_study
+
+    folder = folder_of(run, runs_dir)
+    wanted, settings = measures_to_judge(measures), judging(folder, chat, claims)
+    testset = load_study(folder.path).evaluation.testset
+    runs = answers_to_judge(folder, texts_of(systems))
+    counting = _CountingChat(settings.chat) if settings.chat is not None else None
+    models = Models(chat=counting, repeat=settings.repeat, answerer=passage_answerer)
+    judge = settings.claims.judge or (MODEL if counting is not None else None)
+    maker = _PlannedClaims(replace(settings.claims, judge=judge), models)
+    models = replace(models, claims=maker if maker.is_able else None)
+    asking = [measure for measure in wanted if "chat" in measure.needs]
+    check_needs([*asking, *(measure for measure in wanted if measure.relations)], models)
+    maker.prepare([one.name for one in answers_to_judge(folder, ())], testset.ids)
+    answered = with_claims(answered_of(testset, runs, models), wanted)
+    compute(asking, [one.name for one in runs], testset.ids, answered=answered)
+    return PlannedRun(
+        len(testset), tuple(one.name for one in runs), dict(counting.estimates()) if counting is not None else {},
+        settings.max_calls, settings.max_cost_usd,
+        sum(filled.judged for filled in maker.fillings) if maker.fillings else None,
+    )  # fmt: skip
 
 
 def _contexts(system: str, question: Question, contexts: int, words: int) -> tuple[Context, ...]:

@@ -136,8 +136,9 @@ class Report(NotebookView):
 
         name = measure
         if name not in self.measures:
-            asked, norm = parse(measure, k=self.choices.k, load_code=True), self.evaluation.testset.norm
-            name = dialect_named(self.choices.dialect).meant(asked, norm, self.choices.matching.rel).name
+            dialect, norm = dialect_named(self.choices.dialect), self.evaluation.testset.norm
+            asked = parse(measure, k=self.choices.k, names=dialect.names, load_code=True)
+            name = dialect.meant(asked, norm, self.choices.matching.rel).name
         if name not in self.measures:
             offered = f"Computed were {', '.join(self.measures)}."
             raise UsageError(f"{name} was not computed.{did_you_mean(name, self.measures)} {offered}")

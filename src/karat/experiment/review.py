@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from karat.core.errors import UsageError
-from karat.core.types import TestSet
+from karat.core.types import Nugget, TestSet
 
 if TYPE_CHECKING:
     from karat.core.types import Question
@@ -19,6 +19,7 @@ if TYPE_CHECKING:
 PathLike = str | os.PathLike[str]
 ENDING, ORIGINAL = ".review.csv", ".original"
 COLUMNS = ("id", "verdict", "question", "answer")  # what is read back; `digest` says of which question
+NUGGETS = "nuggets"  # read back too, where the review has it
 VERDICTS = ("keep", "drop")
 
 
@@ -65,6 +66,7 @@ def export_review(
                 "answer": _answer(question),
                 "kind": question.kind or "",
                 "gold": "\n".join(gold.label for gold in question.gold),
+                "nuggets": nugget_lines(question.nuggets),
                 "quotes": "\n".join(gold.quote for gold in question.gold if gold.quote),
                 "chunks": "\n\n".join(resolution.chunks[row].text for row in holders) if resolution is not None else "",
                 "findings": ", ".join(remarks.get(question.id, ())),
@@ -96,7 +98,8 @@ def apply_review(
 ) -> Applied:
     """Write the test set with the verdicts of a review, to `output`, or in place with a copy of the original beside it.
 
-    A question or answer that reads otherwise in the review is an edit, and keeps the question unless it is dropped.
+    A question, an answer or nuggets that read otherwise in the review are an edit, and keep the question unless it is
+    dropped.
     """
     from karat.files import frozen_beside, read_raw_table, read_testset, write
     from karat.testset.freeze import refuse_existing
@@ -156,6 +159,9 @@ def _decided(table: RawTable, questions: TestSet) -> dict[str, Question | None]:
             edits["text"] = text
         if answer != _line(_answer(question)):
             edits["answers"] = (answer, *question.answers[1:])
+        lines = [line for text in str(record.get(NUGGETS) or "").splitlines() if (line := _line(text))]
+        if NUGGETS in table.columns and lines != nugget_lines(question.nuggets).splitlines():
+            edits["nuggets"] = tuple(_nugget_in(table, row, line) for line in lines)
         if not verdict and not edits:
             continue
         if record.get("digest") != digest_of(question):
@@ -168,6 +174,20 @@ def _decided(table: RawTable, questions: TestSet) -> dict[str, Question | None]:
             raise table.error("an unanswerable question has no answer", row=row, field="answer", remedy="Leave it out.")
         decided[qid] = None if verdict == "drop" else replace(question, **edits)
     return decided
+
+
+def nugget_lines(nuggets: Sequence[Nugget]) -> str:
+    """Nuggets as a reviewer reads and edits them: a line each, `vital: ...` or `okay: ...`."""
+    return "\n".join(f"{'vital' if nugget.vital else 'okay'}: {_line(nugget.text)}" for nugget in nuggets)
+
+
+def _nugget_in(table: RawTable, row: int, line: str) -> Nugget:
+    """A nugget that a reviewer left or wrote."""
+    importance, _, text = line.partition(":")
+    if importance.strip().lower() not in ("vital", "okay") or not text.strip():
+        remedy = 'Begin each line with "vital:" or "okay:".'
+        raise table.error(f"{line[:60]!r} is no nugget", row=row, field=NUGGETS, remedy=remedy)
+    return Nugget(text.strip(), importance.strip().lower() == "vital")
 
 
 def _answer(question: Question) -> str:

@@ -119,6 +119,7 @@ def _folder(root: Path, name: str, manifest: dict[str, Any], fresh: bool, done: 
 
 def _write(study: Study, folder: RunFolder, outputs: Sequence[str], runs: Sequence[Run], say: Say) -> None:
     """Write what a run found; it is done when its manifest says so."""
+    from karat.experiment.claims import CLAIMS
     from karat.experiment.outputs import ANSWERS, write_study
     from karat.experiment.store import DONE
     from karat.results.serial import save_study
@@ -126,7 +127,9 @@ def _write(study: Study, folder: RunFolder, outputs: Sequence[str], runs: Sequen
     write_study(study, folder.path, outputs, runs, say)
     save_study(study, folder.path)
     finished = datetime.now(UTC).isoformat(timespec="seconds")
-    folder.update(status=DONE, finished=finished, summary=_summary(study), judged=[], files=folder.seal(ANSWERS))
+    folder.update(
+        status=DONE, finished=finished, summary=_summary(study), judged=[], files=folder.seal(ANSWERS, CLAIMS)
+    )
 
 
 def manifest_of(spec: Spec, testset: TestSet, indexes: Sequence[Index], command: Sequence[str]) -> dict[str, Any]:

@@ -23,6 +23,7 @@ if TYPE_CHECKING:
     from karat.core.scores import Scores
     from karat.core.types import TestSet
     from karat.diagnose.guards import Facts
+    from karat.experiment.claims import ClaimsValue
     from karat.experiment.models import ModelSettings
     from karat.experiment.report import Report
     from karat.match import Resolution
@@ -54,6 +55,7 @@ def score(
     chat: ChatValue = None,
     embedder: str | EmbedderSettings | None = None,
     cross_encoder: str | os.PathLike[str] | None = None,
+    claims: ClaimsValue = None,
     progress: Callable[[str], None] | None = None,
 ) -> Report:
     """Score results against a test set.
@@ -69,7 +71,8 @@ def score(
 
     Only measures that are named ask a model: SemanticSimilarity the `embedder` (the index's own by default, else
     wordllama), CrossEncoder the folder `cross_encoder`, judges the `chat` model: its name, or more of `ChatOptions` as
-    a dict: `{"model": "gpt-4o-mini", "max_cost": 0.5}`.
+    a dict: `{"model": "gpt-4o-mini", "max_cost": 0.5}`. Measures of claims take a table that `claims` makes: "lexical",
+    "nli:FOLDER", "model" (the chat model), a file of claims and verdicts, or more of `ClaimSource` as a dict.
     """
     from karat.experiment.inputs import aligned_runs, mapped, opened_index, resolved
     from karat.experiment.models import ModelSettings, close, models_of, spent_notes
@@ -80,7 +83,7 @@ def score(
         measures=texts_of(measures), k=k, by=texts_of(by), dialect=dialect,
         matching=settings_of(MatchSettings, matching), missing=missing, bands=bands, columns=dict(columns or {}),
     )  # fmt: skip
-    settings = ModelSettings.of(chat, embedder=embedder, cross_encoder=cross_encoder)
+    settings = ModelSettings.of(chat, embedder=embedder, cross_encoder=cross_encoder, claims=claims)
     step = progress or (lambda sentence: None)
     step("reading the test set")
     questions, testset_info = as_testset(testset, columns=choices.columns)
@@ -141,6 +144,8 @@ def evaluation_of(
     from karat.diagnose import guards
     from karat.diagnose.decisions import verdicts
     from karat.experiment._answered import answers_given
+    from karat.experiment._outcomes import with_outcomes
+    from karat.experiment.claims import claim_notes
     from karat.experiment.frozen import changed_notes
     from karat.experiment.inputs import slices_of
     from karat.experiment.measuring import judge_notes, measure_runs, measures_of, reachable, spread_notes
@@ -175,7 +180,7 @@ def evaluation_of(
     told += matching.notes if matching is not None else ()
     ceilings = reachable(measured.judged, scores, dialect, _findable(resolutions))
     ties = choices.matching.ties
-    return Evaluation(
+    evaluation = Evaluation(
         testset=testset,
         scores=scores,
         summaries=summaries,
@@ -192,6 +197,7 @@ def evaluation_of(
             *_dialect_notes(dialect, models),
             *_floor_notes(scores, models),
             *judge_notes(scores),
+            *claim_notes(models),
             *guards.check(scores, summaries, matching, facts),
         ),
         dialect=dialect.name,
@@ -202,7 +208,9 @@ def evaluation_of(
         refusals=_refusals(answers),
         docs=_ranked_places(testset, runs, ties, "doc"),
         pages=_ranked_places(testset, runs, ties, "page"),
+        context_gold=measured.context_gold,
     )
+    return with_outcomes(evaluation)
 
 
 def _findable(resolutions: Sequence[Resolution | None]) -> NDArray[np.bool_] | None:

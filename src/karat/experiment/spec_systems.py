@@ -29,6 +29,7 @@ if TYPE_CHECKING:
     from karat.experiment.settings import Choices
     from karat.experiment.spec import Spec
     from karat.experiment.store import Journal
+    from karat.match import Exclusions
     from karat.results.evaluation import Note
     from karat.systems.index import Index
     from karat.systems.search_stage import SearchPool
@@ -105,7 +106,8 @@ class SpecSystems:
 
         `earlier` is the journal of another run: what its legs found for the same questions is not searched again.
         """
-        from karat.experiment.inputs import aligned_runs
+        from karat.experiment.inputs import aligned_runs, without_excluded
+        from karat.match import Exclusions
         from karat.results.evaluation import Note
         from karat.systems.defaults import default_notes
 
@@ -122,11 +124,15 @@ class SpecSystems:
         )
         systems: list[StudySystem] = []
         notes = [Note("info", note) for built in self.indexes for note in default_notes(built.index)]
-        for configuration, source, built in self._sources(journal, models, say, pool, earlier):
+        exclusions = Exclusions(self.testset)
+        if exclusions:
+            notes += [Note("info", exclusions.note(built.index.chunks)) for built in self.indexes]
+        for configuration, source, built in self._sources(journal, models, say, pool, earlier, exclusions):
             for returned in source.runs(configuration, request):
-                resolution = self._resolutions.of(returned.run, None if built is None else built.index)
-                systems.append(StudySystem(**vars(returned), resolution=resolution))
-                notes += returned.notes
+                run, left_out = without_excluded(exclusions, returned.run)
+                resolution = self._resolutions.of(run, None if built is None else built.index)
+                systems.append(StudySystem(**{**vars(returned), "run": run}, resolution=resolution))
+                notes += [*returned.notes, *left_out]
         pool.clear()
         names = [system.name for system in systems]
         twice = sorted({name for name in names if names.count(name) > 1})
@@ -137,15 +143,22 @@ class SpecSystems:
         return systems, notes
 
     def _sources(
-        self, journal: Journal, models: Models, say: Say, pool: SearchPool, earlier: Sequence[Mapping[str, Any]]
+        self,
+        journal: Journal,
+        models: Models,
+        say: Say,
+        pool: SearchPool,
+        earlier: Sequence[Mapping[str, Any]],
+        excluded: Exclusions,
     ) -> Iterator[tuple[Configuration, RunSource, BuiltIndex | None]]:
         """Every system with what answers for it, and the index whose chunks it ranks, where it is one of the run."""
         systems, questions = self.over_index(), [q.text for q in self.testset]
         for built in self.indexes:
             memory = _JournaledLegs(journal, built, questions, earlier)
             retrieval = Retrieval(
-                Engines(built.index), questions, models, progress=say, memory=memory, timed=True, pool=pool
-            )
+                Engines(built.index), questions, models, progress=say, memory=memory, timed=True, pool=pool,
+                excluded=excluded,
+            )  # fmt: skip
             retrieval.plan([settings for _, settings in systems], self.length)
             for configuration, settings in systems:
                 yield _marked(configuration, built), IndexSystem(settings, retrieval), built

@@ -105,7 +105,7 @@ def tamper(
     """
     plain, moved = [], []
     for measure in (parse(one, load_code=True) if isinstance(one, str) else one for one in measures):
-        if "chat" not in measure.spec.needs:
+        if "chat" not in measure.needs and measure.params.get("by") != "heuristic":
             raise UsageError(f"{measure.name} asks no model, so there is nothing to tamper with. Name a judge measure.")
         outcome = _scores(measure, CASES, ("as it is",), Models(chat=chat, repeat=2, progress=progress))
         repeats = [outcome.details.get(i, {}).get("repeats") or [v, v] for i, v in enumerate(outcome.values.tolist())]

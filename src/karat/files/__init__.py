@@ -5,7 +5,7 @@ from __future__ import annotations
 from karat.files._format import formats
 from karat.files._from_python import as_runs, as_testset
 from karat.files._frozen import Frozen, frozen_beside, frozen_path, write_frozen
-from karat.files._labels import as_labels
+from karat.files._labels import as_judgements, as_labels
 from karat.files._raw_table import RawTable, read_raw_table, read_tables
 from karat.files._read import read_any, read_results, read_testset
 from karat.files._redact import Redactor
@@ -14,6 +14,7 @@ from karat.files._runs import described
 from karat.files._score_table import as_score_table, is_score_table
 from karat.files._write import convert, write
 from karat.files.canonical import answer_row
+from karat.files.claims import read_claims, write_claims
 
 __all__ = [
     "Frozen",
@@ -21,6 +22,7 @@ __all__ = [
     "Redactor",
     "ReplyReader",
     "answer_row",
+    "as_judgements",
     "as_labels",
     "as_runs",
     "as_score_table",
@@ -32,10 +34,12 @@ __all__ = [
     "frozen_path",
     "is_score_table",
     "read_any",
+    "read_claims",
     "read_raw_table",
     "read_results",
     "read_tables",
     "read_testset",
     "write",
+    "write_claims",
     "write_frozen",
 ]

@@ -12,6 +12,7 @@ from karat.core.text.words import plural
 from karat.core.types import Question, TestSet
 from karat.files._format import lists_hits
 from karat.files._gold import GoldReader, complete_gold, range_note
+from karat.files._nuggets import NuggetReader
 from karat.io import cells
 from karat.io.cells import CellError, Record, quoted
 from karat.io.fields import GOLD_FIELDS, NO_TAG, RESULTS, TAG_NAME, TESTSET, Columns
@@ -20,6 +21,7 @@ from karat.io.pages import PageReader
 
 Ids = tuple[list[str], list[str]]
 
+NO_IDS = "N/A"
 _NO_GOLD = 'Add "gold" (or "relevant_docs", "source_url", ...), or mark the question "answerable": false.'
 
 
@@ -137,6 +139,7 @@ class QuestionReader(RecordReader):
             self.columns.of["answers"] = others
         self._tag_columns = [name for name in self.columns.unknown if TAG_NAME.match(name) and name not in NO_TAG]
         self.gold = GoldReader(self.columns, self.pages, pages_in)
+        self.nuggets = NuggetReader()
         self._float_gold = float_columns(input, self.columns, ("gold", "gold_id", "gold_doc", "gold_chunk"))
 
     def read(self, record: Record, row: int) -> Question:
@@ -147,9 +150,14 @@ class QuestionReader(RecordReader):
             answerable = self._answerable(record)
             gold = self.gold.read(whole_ids(record, self._float_gold))
             kind, tags = self.text(record, "kind"), self._tags(record)
-        if gold is None:
-            answerable, gold = False, []
-        return Question(qid, text, answers=answers, gold=tuple(gold), kind=kind, tags=tags, answerable=answerable)
+            nuggets = self.nuggets.read(self.columns.value(record, "nuggets"))
+            question = Question(
+                qid, text, answers=answers, gold=tuple(gold or ()), kind=kind, tags=tags, nuggets=nuggets,
+                answerable=answerable and gold is not None, excluded=_excluded(self.columns.value(record, "excluded")),
+            )  # fmt: skip
+            if (name := question.excluded_gold) is not None:
+                raise CellError(f"{quoted(name)} is gold and excluded", "Take it out of one of the two.")
+        return question
 
     def read_alike(self, rows: Sequence[tuple[int, Record]]) -> list[Question] | None:
         """Many records as questions, where they give nothing but ids, texts, kinds, answers and lists of gold.
@@ -242,7 +250,7 @@ def read_questions(
             reader.refuse_double(question.id, row)
             questions[question.id], rows[question.id] = question, row
             if question.answerable and not reader.states_gold(record):
-                if question.answers or reader.states_answers(record):
+                if question.answers or question.nuggets or reader.states_answers(record):
                     reader.refuse_misspelled(record, row)
                 else:
                     bare.append((record, row))
@@ -262,6 +270,8 @@ def _refuse_other(input: Input, question: Question, first: Question, row: int, f
         ("text", question.text, first.text),
         ("gold", set(question.gold), set(first.gold)),
         ("reference answer", question.answers, first.answers),
+        ("list of nuggets", question.nuggets, first.nuggets),
+        ("list of excluded ids", question.excluded, first.excluded),
     ):
         if one != other:
             raise input.error(
@@ -273,7 +283,11 @@ def _refuse_other(input: Input, question: Question, first: Question, row: int, f
 
 def _notes(reader: QuestionReader, testset: TestSet) -> list[str]:
     notes = [*reader.pages.notes(), *range_note(testset.golds)]
-    notes += reader.id_notes() + gold_notes(testset)
+    notes += reader.id_notes() + gold_notes(testset) + reader.nuggets.notes()
+    if excluding := sum(bool(question.excluded) for question in testset):
+        notes.append(
+            f"{plural(excluding, 'question')} of {len(testset):,} exclude documents, which do not count as hits"
+        )
     if reader.gold.missing_pages:
         notes.append(f'{reader.gold.missing_pages} gold pages are "N/A" and name no page')
     if reader.drops_answer:
@@ -288,13 +302,13 @@ def gold_notes(testset: TestSet) -> list[str]:
     without = sum(q.answerable and not q.gold for q in testset)
     closed = sum(not q.answerable for q in testset)
     if not any(q.gold for q in testset):
-        answered = any(q.answers for q in testset)
+        answered = any(q.answers or q.nuggets for q in testset)
         notes.append("no gold: only answers can be scored" if answered else "questions only: no gold and no answers")
     elif without:
         notes.append(f"{without} of {len(testset)} questions have no gold")
     if closed:
         notes.append(f"{closed} of {len(testset)} questions are unanswerable")
-    undefined = sum(q.answerable and not q.gold and not q.answers for q in testset)
+    undefined = sum(q.answerable and not (q.gold or q.answers or q.nuggets) for q in testset)
     if 0 < undefined < len(testset):
         notes.append(f"{undefined} of {len(testset)} questions have neither gold nor a reference answer")
     return notes
@@ -318,6 +332,12 @@ def _answers(alias: str, value: Any) -> tuple[str, ...]:
     several = alias.endswith("s") or not isinstance(value, str)
     items = cells.as_list(value) if several else [value]
     return tuple(cells.plain_text(item) for item in items or [] if not cells.is_missing(item))
+
+
+def _excluded(value: Any) -> tuple[str, ...]:
+    """Ids that do not count for a question; BRIGHT writes N/A where there are none."""
+    ids = (cells.id_text(item) for item in cells.as_list(value) or [] if not cells.is_missing(item))
+    return tuple(dict.fromkeys(id_ for id_ in ids if id_ != NO_IDS))
 
 
 def _tag(value: Any) -> str:

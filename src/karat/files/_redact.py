@@ -97,7 +97,7 @@ class Redactor:
         gold = tuple(replace(one, quote=self.text(one.quote)) if one.quote else one for one in question.gold)
         is_text = question.id == question.text
         self._keep(getattr(one, name) for one in gold for name in _KEPT)
-        self._keep(() if is_text else [question.id])
+        self._keep([*question.excluded, *(() if is_text else [question.id])])
         text = self.text(question.text)
         return replace(
             question,
@@ -105,6 +105,7 @@ class Redactor:
             text=text,
             answers=tuple(map(self.text, question.answers)),
             gold=gold,
+            nuggets=tuple(replace(nugget, text=self.text(nugget.text)) for nugget in question.nuggets),
         )
 
     def _run(self, run: Run) -> Run:

@@ -194,6 +194,8 @@ def lost_of(testset: TestSet, *, keeps: Sequence[str] = ()) -> list[str]:
             not testset.is_plain and any(g.id is None for q in testset for g in q.gold),
         ),
         "gold": ("the gold", any(q.gold for q in testset)),
+        "nuggets": ("nuggets", any(q.nuggets for q in testset)),
+        "excluded": ("excluded documents", any(q.excluded for q in testset)),
     }
     if "answers" not in keeps:
         parts.pop("more answers")

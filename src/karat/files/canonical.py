@@ -24,7 +24,8 @@ def _sniff(input: Input, kind: Kind) -> Fit | None:
     if kind == "testset":
         if "gold" in fields:
             return Fit(0.92, "gold")
-        return Fit(0.8, "id, question and answers") if {"id", "question", "answers"} <= fields else None
+        what = next((name for name in ("answers", "nuggets") if {"id", "question", name} <= fields), None)
+        return None if what is None else Fit(0.8, f"id, question and {what}")
     if "retrieved" in fields:
         return Fit(0.92, "retrieved")
     return Fit(0.6, "id and answer") if {"id", "answer"} <= fields else None
@@ -44,6 +45,8 @@ def _question(question: Question) -> dict[str, Any]:
         "kind": question.kind,
         "tags": dict(question.tags) or None,
         "answerable": None if question.answerable else False,
+        "nuggets": [{"text": n.text, "importance": "vital" if n.vital else "okay"} for n in question.nuggets] or None,
+        "excluded": list(question.excluded) or None,
     }
     return {name: value for name, value in fields.items() if value is not None}
 

@@ -13,15 +13,14 @@ import numpy as np
 
 from karat.core.errors import InputError
 from karat.core.run import Run
+from karat.files._columns import id_column, table_frame
 from karat.files._format import Fit, Format, Kind, names_gold
 from karat.files._judgements import read_judgement_rows
 from karat.files._runs import run_of_frames, small_run
 from karat.io import cells
-from karat.io.cells import CellError, quoted
-from karat.io.fields import RESULTS, RETRIEVED_FIELDS, TABLE, Columns, field_name
-from karat.io.formulas import MARKED
-from karat.io.frames import polars_errors_named
-from karat.io.input import FRAMES, Input
+from karat.io.cells import quoted
+from karat.io.fields import RESULTS, RETRIEVED_FIELDS, TABLE, Columns
+from karat.io.input import Input
 from karat.io.pages import PageReader
 
 if TYPE_CHECKING:
@@ -47,81 +46,6 @@ def _sniff(input: Input, kind: Kind) -> Fit | None:
     if columns.has("grade") and all(cells.can_be(cells.whole_number, record.get("score")) for record in input.sample):
         return Fit(0.6, "a question, a document and a whole number in every row")
     return None
-
-
-def _frame(input: Input) -> tuple[pl.DataFrame, Sequence[int]]:
-    """The table with normalised column names, and the number of each row; of a text file every cell is text."""
-    import polars as pl
-
-    frame = input.frame if input.shape in FRAMES else _plain_text_table(input)
-    if frame is None:
-        numbered = list(input.records())
-        columns = {name: _series([record.get(name) for _, record in numbered]) for name in input.fields}
-        return pl.DataFrame(columns), [row for row, _ in numbered]
-    mapped = {field_name(column): field for column, field in input.columns.items()}
-    names: dict[str, str] = {}
-    for column in frame.columns:
-        names.setdefault(mapped.get(field_name(column), field_name(column)), column)
-    first = 2 if input.shape in ("csv", "tsv") else 1
-    return frame.select(pl.col(column).alias(name) for name, column in names.items()), range(
-        first, first + frame.height
-    )
-
-
-def _plain_text_table(input: Input) -> pl.DataFrame | None:
-    """A CSV or TSV file read at once; None where quotation marks or blank lines ask for a closer look."""
-    import polars as pl
-
-    if input.shape not in ("csv", "tsv"):
-        return None
-    source = input.need_source()
-    data = source.data().lstrip(b"\r\n").replace(b"\r\n", b"\n")
-    if b'"' in data or b"\n\n" in data or source.head[:1] in b"\r\n" or any(mark in data for mark in MARKED):
-        return None
-
-    def read() -> pl.DataFrame:
-        return pl.read_csv(data, separator=input.delimiter, infer_schema=False, quote_char=None)
-
-    return polars_errors_named(read, source, "cannot be read as a table")
-
-
-def _series(values: list[Any]) -> pl.Series:
-    """A column of Python values: numbers if all are, else text."""
-    import polars as pl
-
-    if all(v is None or (isinstance(v, int | float) and not isinstance(v, bool)) for v in values):
-        try:
-            return pl.Series(values, strict=False)
-        except (OverflowError, pl.exceptions.PolarsError):
-            pass
-    return pl.Series([v if v is None or isinstance(v, str) else cells.id_text(v) for v in values])
-
-
-def id_column(column: pl.Series, *, from_floats: bool = False) -> pl.Series:
-    """Ids as text: whole floats without their .0, blanks around text dropped, empty text as null.
-
-    `from_floats`: text loses its .0 as well, where all of it were floats before it was written.
-    """
-    import polars as pl
-
-    if column.dtype == pl.Object:
-        values = [None if cells.is_missing(value) else cells.id_text(value) for value in column.to_list()]
-        return pl.Series(column.name, values, dtype=pl.String)
-    if column.dtype.is_float():
-        finite = column.is_finite()
-        whole = (column == column.floor()) & finite & (column.abs() < 2.0**62)
-        text = column.cast(pl.String)
-        as_whole = column.set(~whole.fill_null(False), None).cast(pl.Int64).cast(pl.String)
-        ids = pl.select(pl.when(whole).then(as_whole).otherwise(text)).to_series()
-        return pl.select(pl.when(finite).then(ids).otherwise(None)).to_series()
-    if column.dtype.is_integer():
-        return column.cast(pl.String)
-    if column.dtype.is_nested() or column.dtype == pl.Binary:
-        raise CellError(f"the column {column.name!r} holds {column.dtype} where ids are meant", "Give one id a row.")
-    text = column.cast(pl.String).str.strip_chars()
-    if from_floats and cells.were_floats(text):
-        text = text.str.strip_suffix(".0")
-    return text.set(text == "", None)
 
 
 def _first(mask: pl.Series) -> int:
@@ -206,7 +130,7 @@ def _read_small(input: Input) -> tuple[list[Run], list[str]] | None:
 def _read_columns(input: Input) -> tuple[list[Run], list[str]]:
     import polars as pl
 
-    frame, rows = _frame(input)
+    frame, rows = table_frame(input)
     of = {field: names[0] for field, names in Columns(TABLE, frame.columns).of.items() if names}
     columns: dict[str, pl.Series] = {}
     notes: list[str] = []

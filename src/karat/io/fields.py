@@ -61,6 +61,8 @@ TESTSET: dict[str, tuple[str, ...]] = {
     "tags": ("tags",),
     "answerable": ("answerable", "is_answerable"),
     "impossible": ("is_impossible", "unanswerable"),
+    "nuggets": ("nuggets",),
+    "excluded": ("excluded", "excluded_ids"),
 }  # fmt: skip
 
 RESULTS: dict[str, tuple[str, ...]] = {
@@ -158,6 +160,29 @@ LABELS: dict[str, tuple[str, ...]] = {
 }  # fmt: skip
 """Columns of a table of what people say of answers."""
 
+SHOWN: dict[str, tuple[str, ...]] = {
+    "length": ("length", "answer_length"),
+    "answer": RESULTS["answer"],
+    "position": ("position", "answer_position"),
+}
+"""Columns of such a table by which judges may be biased: how long an answer is, and in which place it was shown."""
+CLAIMS: dict[str, tuple[str, ...]] = {
+    "system": (*RESULTS["system"], "run"),
+    "question": (*ID, "question", "query"),
+    "side": ("side", "claims_of", "claim_side"),
+    "claim": ("claim", "claim_number", "claim_id", "claim_no", "number"),
+    "text": ("text", "claim_text"),
+    "cites": ("cites", "citations", "cited"),
+    "importance": ("importance", "vital"),
+    "premise": ("premise", "premises", "by", "passage", "passages"),
+    "verdict": ("verdict", "label", "entailment", "assignment", "judgement", "judgment"),
+    "reason": ("reason", "explanation", "rationale"),
+    "judge": ("judge", "judge_model"),
+    "prompt": ("prompt", "prompt_digest"),
+    "key": ("key",),
+}
+"""Columns of a claims table: one row a verdict on a claim by a premise."""
+
 DOCUMENT: dict[str, tuple[str, ...]] = {
     "id": ("id", "_id"),
     "chunk": ("chunk_id", "chunkid", "passage_id"),
@@ -197,7 +222,7 @@ FLAT_GOLD: dict[str, tuple[str, ...]] = {
 """Columns that name the gold of a question, or complete it, where no id of a chunk does."""
 
 GOLD_FIELDS = ("gold", *(field for field in TESTSET if field.startswith("gold_") and field != "gold_grade"))
-UNSCORED = frozenset({"nuggets", "excluded", "history", "conversation", "turn", "citations", "steps"})
+UNSCORED = frozenset({"history", "conversation", "turn", "citations", "steps"})
 """Fields of karat's own that are known and not scored."""
 
 PRINTED = re.compile(
@@ -259,7 +284,7 @@ def looks_keyed(document: Mapping[str, Any]) -> bool:
 
 def checked_map(columns: Mapping[str, str] | None, table: Mapping[str, Any] | None = None) -> dict[str, str]:
     """The user's column -> field, each known in a table; without one, in those of test sets, results and labels."""
-    known = known_names(*((TESTSET, RESULTS, TABLE, FLAT_GOLD, LABELS) if table is None else (table,)))
+    known = known_names(*((TESTSET, RESULTS, TABLE, FLAT_GOLD, LABELS, SHOWN, CLAIMS) if table is None else (table,)))
     fields = {}
     for column, field in (columns or {}).items():
         if column == SPAN and table is None and field_name(str(field)) not in known:

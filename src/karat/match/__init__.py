@@ -5,6 +5,7 @@ from __future__ import annotations
 from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
+from karat.match._excluded import Exclusions
 from karat.match._files import address_of, is_url
 from karat.match._join import Join, Key
 from karat.match._judge import JudgingSettings, judge, share_matched
@@ -17,6 +18,7 @@ if TYPE_CHECKING:
 
 __all__ = [
     "MATCHERS",
+    "Exclusions",
     "Join",
     "JudgingSettings",
     "Key",

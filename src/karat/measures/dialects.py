@@ -30,6 +30,7 @@ class Dialect:
     answers: tuple[str, ...] = ()
     cuts: str = _CUTS
     by_model: Mapping[str, Need] = field(default_factory=dict)  # further measures of answers, and the model each asks
+    names: Mapping[str, str] = field(default_factory=dict)  # its bare names, in lower case, and what karat calls them
     norm: Norm | None = None  # of every measure that has one and names no other
     no_gold_is_zero: bool = False
     any_file: bool = False  # a page number means that page of any file
@@ -48,6 +49,7 @@ class Dialect:
         answers: bool,
         references: bool,
         contexts: bool,
+        nuggets: bool = False,
         k: int | None = None,
         tried: Collection[int] = (),
         able: Collection[Need] = (),
@@ -61,7 +63,8 @@ class Dialect:
         cuts = str(k) if k is not None else ",".join(several) if len(several) == 1 else f"{{{','.join(several)}}}"
         chosen = [m.replace("{K}", cuts) for m in self.ranking] if rankings else []
         if answers:
-            chosen += [m for m in self.answers if (contexts if parse(m).spec.needs_contexts else references)]
+            held = {"contexts": contexts, "nuggets": nuggets, "references": references}
+            chosen += [name for name in self.answers if held[_compared_with(parse(name))]]
             chosen += [m for m, need in self.by_model.items() if need in able and (references or need == "chat")]
         return chosen
 
@@ -93,9 +96,33 @@ class Dialect:
         return measure if rel == 1 else measure.with_rel(rel)
 
 
+def _compared_with(measure: Measure) -> str:
+    """What a measure of answers compares them with; the claims table knows its passages itself."""
+    sides = {relation.partition(" by ")[0] for relation in measure.relations}
+    if "nugget" in sides:
+        return "nuggets"
+    return "contexts" if measure.spec.needs_contexts and sides.isdisjoint(("answer", "reference")) else "references"
+
+
 _SUPPORT = ("SupportCoverage", "SupportDensity", "HallucinationRate", "UnsupportedTrigrams", "NumberSupport")
 _RANKING = ("Precision@{K}", "Recall@{K}", "F1@{K}", "Hit@{K}", "MRR", "MRR@{K}", "nDCG@{K}", "MAP")
+_ALCE_RECALL = "CitationRecall(by=alce, most=3, past=void)"
+_ALCE_PRECISION = "CitationPrecision(by=alce, most=3, past=void, empty=zero)"
 _ZERO = "A question without relevant gold scores 0 and counts in the mean; by default karat leaves it out and says so."
+
+_RAGCHECKER = {
+    "precision": "ClaimPrecision(empty=zero)",
+    "recall": "ClaimRecall(empty=zero)",
+    "f1": "ClaimF1(empty=zero)",
+    "claim_recall": "ContextClaimRecall(empty=zero)",
+    "context_precision": "ContextClaimPrecision(empty=zero)",
+    "context_utilization": "ContextUtilisation(empty=zero)",
+    "noise_sensitivity_in_relevant": "NoiseSensitivity(in=relevant, empty=zero)",
+    "noise_sensitivity_in_irrelevant": "NoiseSensitivity(in=irrelevant, empty=zero)",
+    "hallucination": "ClaimHallucination(empty=zero)",
+    "self_knowledge": "SelfKnowledge(empty=zero)",
+    "faithfulness": "Faithfulness(by=claims, empty=zero)",
+}
 
 DIALECTS: dict[str, Dialect] = {
     d.name: d
@@ -226,6 +253,38 @@ DIALECTS: dict[str, Dialect] = {
             ),
         ),
         Dialect(
+            "ragchecker",
+            "RAGChecker: claims of answer and reference, and which passages entail them",
+            ranking=_RANKING,
+            answers=tuple(_RAGCHECKER.values()),
+            names=_RAGCHECKER,
+            meanings={
+                "Faithfulness": _RAGCHECKER["faithfulness"],
+                **{
+                    name: f"{name}(empty=zero)"
+                    for name in (
+                        "ClaimPrecision",
+                        "ClaimRecall",
+                        "ClaimF1",
+                        "ContextClaimRecall",
+                        "ContextClaimPrecision",
+                        "ContextUtilisation",
+                        "NoiseSensitivity",
+                        "ClaimHallucination",
+                        "SelfKnowledge",
+                    )
+                },
+            },
+            differs=(
+                "Where there is nothing to divide by (an answer or a reference without claims, no passages) a score is "
+                "0 and counts in the mean; by default karat leaves it out and says so.",
+                "An answer without passages has a hallucination and a self-knowledge of 0, though nothing supports "
+                "what it claims.",
+                "Its precision, recall and f1 are those of claims: write Precision@5 for those of hits. Its "
+                "claim_recall is that of the passages, ContextClaimRecall in karat.",
+            ),
+        ),
+        Dialect(
             "healthcare",
             "the healthcare document: page numbers, six measures at K = 5",
             match="page",
@@ -240,8 +299,59 @@ DIALECTS: dict[str, Dialect] = {
                 _ZERO,
             ),
         ),
+        Dialect(
+            "crag",
+            "the CRAG benchmark: a right answer 1, a missing one 0, a wrong one -1",
+            ranking=_RANKING,
+            answers=("CRAG(unanswerable=missing)", "EM"),
+            by_model={"CRAG(by=model, unanswerable=missing)": "chat"},
+            meanings={"CRAG": "CRAG(unanswerable=missing)"},
+            missing="zero",
+            differs=(
+                "Declining a question that has no answer counts 0, as declining any other; by default karat counts it "
+                "1: a system that rightly declines is not told from one that fails to answer.",
+                "A question without an answer in the results scores 0 and counts in the mean.",
+            ),
+        ),
+        Dialect(
+            "alce",
+            "ALCE's code: citations that entail the sentences they stand in",
+            ranking=_RANKING,
+            answers=(_ALCE_RECALL, _ALCE_PRECISION),
+            meanings={"CitationRecall": _ALCE_RECALL, "CitationPrecision": _ALCE_PRECISION},
+            differs=(
+                "The first three citations of a sentence count. A sentence that cites past the last passage is not "
+                "supported, and its citations are left out of the precision, which hides them.",
+                "An answer that cites nothing has precision 0; by default karat leaves it out and says so.",
+            ),
+        ),
+        Dialect(
+            "trec-rag",
+            "the TREC RAG track: nuggets that answers state, and support by the passages they cite",
+            ranking=_RANKING,
+            answers=(
+                "NuggetRecall(over=vital, strict, empty=zero)",
+                *(f"NuggetRecall(over={over}, empty=zero)" for over in ("vital", "all", "weighted")),
+                "CitationPrecision(by=trec, most=1)",
+                "CitationRecall(by=trec, most=1)",
+            ),
+            meanings={
+                "NuggetRecall": "NuggetRecall(empty=zero)",
+                "CitationPrecision": "CitationPrecision(by=trec, most=1)",
+                "CitationRecall": "CitationRecall(by=trec, most=1)",
+            },
+            differs=(
+                "A question without vital nuggets scores 0 over them; by default karat leaves it out and says so.",
+                "Support is that of the first passage a sentence cites: what else it cites is not looked at.",
+            ),
+        ),
     )
 }
+
+
+def names_everywhere() -> dict[str, str]:
+    """The bare names of all dialects: a text that is one of them may name a measure."""
+    return {name: measure for dialect in DIALECTS.values() for name, measure in dialect.names.items()}
 
 
 def main_cut(cuts: Collection[int]) -> int:

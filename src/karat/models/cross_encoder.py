@@ -21,7 +21,7 @@ if TYPE_CHECKING:
 
 Progress = Callable[[str, int, int], None]
 REMEDY = "Name a folder that CrossEncoder.save_pretrained wrote."
-_TOGETHER = 1024
+TOGETHER = 1024
 
 
 class CrossEncoder:
@@ -33,24 +33,8 @@ class CrossEncoder:
 
     def __init__(self, folder: str | Path, *, batch: int = 32, device: str = "cpu") -> None:
         self.folder, self.batch = Path(folder).expanduser(), batch
-        _check(self.folder)
-        try:
-            import sentence_transformers
-            import torch
-        except ImportError:
-            raise UsageError(
-                "a cross-encoder needs sentence-transformers, which is not installed. Run: pip install 'karat[sbert]'"
-            ) from None
-        with loading(self.folder, "cannot be loaded as a cross-encoder", REMEDY), no_bars():
-            self._model: Any = sentence_transformers.CrossEncoder(
-                str(self.folder),
-                device=device,
-                local_files_only=True,
-                trust_remote_code=False,
-                activation_fn=torch.nn.Identity(),
-                model_kwargs={"use_safetensors": True},
-            )
-        self._model.eval()
+        check_folder(self.folder)
+        self._model = loaded_encoder(self.folder, device)
         labels = int(self._model.num_labels)
         if labels != 1:
             raise InputError(
@@ -62,8 +46,8 @@ class CrossEncoder:
     def score(self, pairs: Sequence[tuple[str, str]], progress: Progress | None = None) -> NDArray[np.float64]:
         """How well each passage fits its query, (query, passage) a pair. Higher is better; all finite."""
         scores = np.zeros(len(pairs))
-        for start in range(0, len(pairs), _TOGETHER):
-            some = [(well_formed(query), well_formed(text)) for query, text in pairs[start : start + _TOGETHER]]
+        for start in range(0, len(pairs), TOGETHER):
+            some = [(well_formed(query), well_formed(text)) for query, text in pairs[start : start + TOGETHER]]
             fits = self._model.predict(some, batch_size=self.batch, show_progress_bar=False, convert_to_numpy=True)
             scores[start : start + len(some)] = np.asarray(fits, np.float64).reshape(len(some))
             if progress is not None:
@@ -77,7 +61,29 @@ class CrossEncoder:
         return scores
 
 
-def _check(folder: Path) -> None:
+def loaded_encoder(folder: Path, device: str) -> Any:
+    """The cross-encoder of a folder that was checked, which gives its numbers before any squashing."""
+    try:
+        import sentence_transformers
+        import torch
+    except ImportError:
+        raise UsageError(
+            "a cross-encoder needs sentence-transformers, which is not installed. Run: pip install 'karat[sbert]'"
+        ) from None
+    with loading(folder, "cannot be loaded as a cross-encoder", REMEDY), no_bars():
+        model = sentence_transformers.CrossEncoder(
+            str(folder),
+            device=device,
+            local_files_only=True,
+            trust_remote_code=False,
+            activation_fn=torch.nn.Identity(),
+            model_kwargs={"use_safetensors": True},
+        )
+    model.eval()
+    return model
+
+
+def check_folder(folder: Path) -> None:
     """Refuse what is no model, and what would run code that came with the weights."""
     if not folder.is_dir():
         problem = "is not a folder" if folder.exists() else "does not exist"

@@ -14,12 +14,15 @@ if TYPE_CHECKING:
 
     from karat.core.docs import Chunk, Chunks
     from karat.core.types import TestSet
-    from karat.results.calibration import Calibration
+    from karat.results.calibration import AppliedCalibration, Calibration
     from karat.results.comparison import Comparison, Power
     from karat.results.drafts import Generated
     from karat.results.explanation import Explanation
     from karat.results.gating import Gate, RuleResult
     from karat.results.study import Choice, FactorAnalysis, Study, SweepView
+
+CALIBRATION = "karat calibration 1"
+"""The first field of a calibration's file, by which it is told from a table of labels."""
 
 
 def _ascii(document: Any) -> str:
@@ -57,12 +60,25 @@ def comparison(result: Comparison) -> str:
 def calibration(result: Calibration) -> str:
     """Every figure and sentence."""
     from karat.report.build import calibration as words
+    from karat.report.build.outcomes import selective_sentence
 
-    document: dict[str, Any] = plain(result)
+    document: dict[str, Any] = {"format": CALIBRATION, **plain(result)}
     for row, one in zip(document["measures"], result.measures, strict=True):
         row["sentences"] = [*words.agreement_sentences(one), *(words.mean_sentence(one, s) for s in one.systems)]
     for row, reliability in zip(document["reliability"], result.reliability, strict=True):
         row["sentence"] = words.confidence_sentence(reliability)
+    for row, curve in zip(document["selective"], result.selective, strict=True):
+        row["coverage"], row["sentence"] = curve.coverage, selective_sentence(curve)
+    return _ascii(document)
+
+
+def applied(result: AppliedCalibration) -> str:
+    """Every corrected mean with its sentence."""
+    from karat.report.build.applied import applied_sentence
+
+    document: dict[str, Any] = plain(result)
+    for row, one in zip(document["measures"], result.measures, strict=True):
+        row["sentences"] = [applied_sentence(one, system) for system in one.systems]
     return _ascii(document)
 
 
@@ -126,6 +142,8 @@ def study(result: Study, place: str = "") -> str:
         "choice": result.choice,
         "failures": result.failure_counts,
         "answers": _answers(result),
+        "outcomes": result.evaluation.outcomes,
+        "selective": result.evaluation.selective,
         "error_classes": result.error_classes,
         "next": next_steps(result, place),
         "warnings": [note.text for note in result.evaluation.notes if note.level == "warning"],

@@ -10,7 +10,7 @@ from karat.results.serial import plain
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from karat.results.calibration import Calibration
+    from karat.results.calibration import AppliedCalibration, Calibration
     from karat.results.comparison import Comparison, Pair
     from karat.results.study import SweepView
 
@@ -47,10 +47,13 @@ def calibration(result: Calibration) -> str:
             **{name: getattr(system, name) for name in _CORRECTED},
             "raters": len(one.raters),
             "kappa": one.agreement.kappa,
+            "kappa_linear": one.agreement.linear,
             "kappa_weighted": one.agreement.weighted,
             "alpha": one.agreement.alpha,
+            **{f"alpha_{metric}": alpha for metric, alpha in one.agreement.alphas.items()},
             "alpha_people": one.people.alpha,
             "spearman": one.spearman,
+            "tau": None if one.order is None else one.order.tau,
             "bias": one.bias,
             "bias_low": one.bias_low,
             "bias_high": one.bias_high,
@@ -60,6 +63,17 @@ def calibration(result: Calibration) -> str:
         for system in one.systems
     ]
     return _written(rows, list(rows[0]) if rows else ["measure", *_CORRECTED])
+
+
+def applied(result: AppliedCalibration) -> str:
+    """One row per measure and system: the mean by the measure, and corrected by labels of other answers."""
+    names = [name for name in _CORRECTED if not name.startswith("people")]
+    rows = [
+        {"measure": one.measure, **{name: getattr(system, name) for name in names}}
+        for one in result.measures
+        for system in one.systems
+    ]
+    return _written(rows, ["measure", *names])
 
 
 def _written(rows: Sequence[dict[str, Any]], names: Sequence[str]) -> str:

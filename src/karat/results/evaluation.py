@@ -167,6 +167,61 @@ class Refusals:
     f1: float | None = None
 
 
+@dataclass(frozen=True, kw_only=True)
+class OutcomeShare:
+    """How many answers are right, abstain or are wrong, and their share of a row with its 95% interval."""
+
+    outcome: Literal["right", "abstained", "wrong"]
+    n: int
+    share: float | None = None
+    low: float | None = None
+    high: float | None = None
+
+
+@dataclass(frozen=True, kw_only=True)
+class OutcomeRow:
+    """The answers whose contexts suffice, do not, or of which that is not known (None)."""
+
+    sufficient: bool | None
+    n: int
+    shares: tuple[OutcomeShare, ...]
+
+
+@dataclass(frozen=True, kw_only=True)
+class OutcomeTable:
+    """What became of a system's answers by whether their contexts suffice."""
+
+    system: str
+    sufficient_by: str  # the measures
+    outcome_by: str
+    n: int
+    n_left_out: int  # questions without an outcome, or whose repeats are evenly divided
+    rows: tuple[OutcomeRow, ...]
+
+
+@dataclass(frozen=True, kw_only=True)
+class SelectiveAccuracy:
+    """How often a system is right if only its surest answers count.
+
+    `accuracy` has a value for each number of answers that count, 1 to `answered`: coverage goes from 1 / n to
+    answered / n in steps of 1 / n. Without `confidence` it has the last one alone, and there is no area.
+    """
+
+    system: str
+    correct_by: str  # what makes an answer right
+    n: int  # questions with an outcome
+    answered: int  # of them answered
+    right: int  # answered rightly
+    n_without: int = 0  # answered without a confidence: they stand last
+    accuracy: tuple[float, ...] = ()
+    area: float | None = None  # under the curve, from coverage 0 to answered / n
+
+    @property
+    def coverage(self) -> float:
+        """Share of the questions that are answered: where the curve ends."""
+        return self.answered / self.n if self.n else 0.0
+
+
 @dataclass(frozen=True)
 class Note:
     """Something the reader of the table must know: a guard that fired, a dialect's meaning, a loss."""
@@ -197,6 +252,10 @@ class Evaluation(NotebookView):
     ranked_scores: Mapping[str, Sequence[Sequence[float]]] = field(default_factory=dict)  # beside `ranked`
     confidence: Mapping[str, Sequence[float | None]] = field(default_factory=dict)
     """How sure a system says it is of each answer, 0 to 1; None where it does not say."""
+    context_gold: Mapping[str, Sequence[bool | None]] = field(default_factory=dict)
+    """Whether the contexts of each answer hold all relevant gold; None where that is not known."""
+    outcomes: tuple[OutcomeTable, ...] = ()  # where both sufficiency and CRAG are computed
+    selective: tuple[SelectiveAccuracy, ...] = ()  # where CRAG is computed
     refusals: Mapping[str, Refusals] = field(default_factory=dict)  # where anything is unanswerable or declined
     docs: Mapping[str, Sequence[Sequence[str]]] = field(default_factory=dict)  # of each hit, beside `ranked`
     pages: Mapping[str, Sequence[Sequence[str]]] = field(default_factory=dict)

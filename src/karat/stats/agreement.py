@@ -2,15 +2,17 @@
 
 from __future__ import annotations
 
-from typing import Literal
+from typing import Literal, get_args
 
 import numpy as np
 from numpy.typing import NDArray
 
-from karat.stats.arrays import Floats, Ints
+from karat.stats.arrays import Bools, Floats, Ints
 from karat.stats.tails import t_quantile
 
-Metric = Literal["nominal", "ordinal", "interval"]
+Metric = Literal["nominal", "ordinal", "interval", "ratio"]
+Weights = Literal["linear", "quadratic"]
+METRICS: tuple[Metric, ...] = get_args(Metric)
 _NOTHING = 1e-12
 
 
@@ -19,19 +21,27 @@ def confusion(first: Ints, second: Ints, many: int) -> Ints:
     return np.bincount(first * many + second, minlength=many * many).reshape(many, many).astype(np.int64)
 
 
-def cohen_kappa(table: NDArray[np.number], values: Floats | None = None) -> float | None:
+def cohen_kappa(
+    table: NDArray[np.number], values: Floats | None = None, weights: Weights = "quadratic"
+) -> float | None:
     """Cohen's kappa of a confusion table; None where chance alone agrees fully.
 
-    With the `values` of the categories it is weighted by the square of their distance (quadratic weights).
+    With the `values` of the categories a disagreement weighs as much as they are apart, or the square of that.
     """
-    kappa = float(_kappas(np.asarray(table, np.float64)[None], values)[0])
+    kappa = float(_kappas(np.asarray(table, np.float64)[None], _weights(table.shape[0], values, weights))[0])
     return None if np.isnan(kappa) else kappa
 
 
-def _kappas(tables: Floats, values: Floats | None) -> Floats:
+def _weights(many: int, values: Floats | None, weights: Weights) -> Floats:
+    """What each disagreement of two categories weighs."""
+    if values is None:
+        return 1.0 - np.eye(many)
+    apart: Floats = np.abs(values[:, None] - values[None, :])
+    return apart if weights == "linear" else apart**2
+
+
+def _kappas(tables: Floats, weights: Floats) -> Floats:
     """Kappa of each table; NaN where it is undefined."""
-    many = tables.shape[1]
-    weights = 1.0 - np.eye(many) if values is None else (values[:, None] - values[None, :]) ** 2
     total = tables.sum(axis=(1, 2))
     seen = (tables * weights).sum(axis=(1, 2))
     expected = np.einsum("ti,ij,tj->t", tables.sum(axis=2), weights, tables.sum(axis=1))
@@ -39,7 +49,9 @@ def _kappas(tables: Floats, values: Floats | None) -> Floats:
         return np.where(expected > _NOTHING, 1.0 - seen * total / expected, np.nan)
 
 
-def kappa_interval(tables: NDArray[np.number], values: Floats | None = None) -> tuple[float, float] | None:
+def kappa_interval(
+    tables: NDArray[np.number], values: Floats | None = None, weights: Weights = "quadratic"
+) -> tuple[float, float] | None:
     """The 95% interval of kappa over groups (groups x category x category), by leaving out one group at a time.
 
     A group is a question: what several systems answer to it is not independent. None where there are fewer than three
@@ -47,10 +59,10 @@ def kappa_interval(tables: NDArray[np.number], values: Floats | None = None) -> 
     """
     each = np.asarray(tables, np.float64)
     many = len(each)
-    whole = cohen_kappa(each.sum(axis=0), values) if many > 2 else None
+    whole = cohen_kappa(each.sum(axis=0), values, weights) if many > 2 else None
     if whole is None:
         return None
-    without = _kappas(each.sum(axis=0)[None] - each, values)
+    without = _kappas(each.sum(axis=0)[None] - each, _weights(each.shape[1], values, weights))
     spread = float(((without - without.mean()) ** 2).sum() * (many - 1) / many)
     if not spread > _NOTHING:
         return None
@@ -62,13 +74,14 @@ def krippendorff_alpha(ratings: Floats, metric: Metric = "nominal") -> float | N
     """Krippendorff's alpha of raters x items, NaN where a rater gave no rating.
 
     Items with fewer than two ratings tell nothing and are left out. None where no item has two, or all ratings are
-    the same: then there is nothing to agree about.
+    the same: then there is nothing to agree about. None by ratio too where a rating is below 0, since ratios need a
+    scale that begins at a true zero.
     """
     values, codes = np.unique(ratings[np.isfinite(ratings)], return_inverse=True)
     counts = np.zeros((ratings.shape[1], len(values)))
     np.add.at(counts, (np.nonzero(np.isfinite(ratings))[1], codes), 1.0)
     counts = counts[counts.sum(axis=1) > 1]
-    if not len(counts):
+    if not len(counts) or (metric == "ratio" and values[0] < 0):
         return None
     pairs = counts.sum(axis=1) - 1
     together = (counts / pairs[:, None]).T @ counts - np.diag((counts / pairs[:, None]).sum(axis=0))
@@ -81,11 +94,14 @@ def krippendorff_alpha(ratings: Floats, metric: Metric = "nominal") -> float | N
 
 
 def _distances(values: Floats, often: Floats, metric: Metric) -> Floats:
-    """Squared differences between values: same or not, by the ratings that lie between, or by size."""
+    """Squared differences between values: same or not, by the ratings that lie between, by size, or by their sum."""
     if metric == "nominal":
         return 1.0 - np.eye(len(values))
     if metric == "interval":
         return np.asarray((values[:, None] - values[None, :]) ** 2, np.float64)
+    if metric == "ratio":
+        sums = values[:, None] + values[None, :]
+        return np.asarray(((values[:, None] - values[None, :]) / np.where(sums > 0, sums, 1.0)) ** 2, np.float64)
     place = np.cumsum(often) - often / 2
     return np.asarray((place[:, None] - place[None, :]) ** 2, np.float64)
 
@@ -113,11 +129,32 @@ def mean_difference(differences: Floats, groups: Ints) -> tuple[float, float | N
     nor where all differences are the same.
     """
     mean = float(differences.mean())
+    return _with_ends(mean, (differences - mean) / len(differences), groups)
+
+
+def difference_between(
+    differences: Floats, second: Bools, groups: Ints
+) -> tuple[float | None, float | None, float | None]:
+    """The mean of the `second` differences less that of the others, with its 95% interval as above.
+
+    None where one of the two has no members; no ends where one has fewer than two.
+    """
+    many = int(second.sum()), int((~second).sum())
+    if not min(many):
+        return None, None, None
+    means = float(differences[second].mean()), float(differences[~second].mean())
+    pull = np.where(second, (differences - means[0]) / many[0], -(differences - means[1]) / many[1])
+    gap = means[0] - means[1]
+    return _with_ends(gap, pull, groups) if min(many) > 1 else (gap, None, None)
+
+
+def _with_ends(estimate: float, pulls: Floats, groups: Ints) -> tuple[float, float | None, float | None]:
+    """An estimate with its interval, by how far each row, and each group of rows together, pulls it."""
     _, place = np.unique(groups, return_inverse=True)
-    off = np.bincount(place, differences - mean)
+    off = np.bincount(place, pulls)
     many = len(off)
-    square = float((off * off).sum()) * many / max(many - 1, 1) / len(differences) ** 2
+    square = float((off * off).sum()) * many / max(many - 1, 1)
     if many < 3 or square <= _NOTHING**2:
-        return mean, None, None
+        return estimate, None, None
     reach = t_quantile(many - 1) * square**0.5
-    return mean, mean - reach, mean + reach
+    return estimate, estimate - reach, estimate + reach

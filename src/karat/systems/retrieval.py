@@ -28,7 +28,7 @@ if TYPE_CHECKING:
     from karat.core.ranked import Ints
     from karat.core.run import Run
     from karat.fuse import FusedParts
-    from karat.match import Pages
+    from karat.match import Exclusions, Pages
     from karat.retrieve import Reranked
     from karat.retrieve.rewrite import Rewritten
     from karat.systems.candidates import Candidates
@@ -130,7 +130,8 @@ class Retrieval:
     With `timed` some questions are searched singly and timed, TIMED of them or all where there are no more; the others
     in batches, by a `pool` where that pays, and a `memory` may know what was found before. A leg whose top depends on
     how deep it is searched, approximate or rewritten, is searched once for each depth. A model that rewrites is asked
-    for all questions at once, before they are searched.
+    for all questions at once, before they are searched. What a question excludes is searched past: a leg gives as many
+    other hits as it would.
     """
 
     def __init__(
@@ -143,10 +144,11 @@ class Retrieval:
         memory: Memory | None = None,
         timed: bool = False,
         pool: SearchPool | None = None,
+        excluded: Exclusions | None = None,
     ) -> None:
         self.engines, self.questions, self._progress = engines, tuple(questions), progress
         self._models, self._memory, self._timed = models or Models(), memory or Memory(), timed
-        self._pool = pool
+        self._pool, self._excluded = pool, excluded
         self._rewritten: dict[tuple[str, ...], dict[int, Rewritten]] = {}
         self._rewriting: dict[tuple[str, ...], Seconds] = {}
         self._depth: dict[tuple[str, tuple[str, ...]], int] = {}
@@ -227,8 +229,16 @@ class Retrieval:
             depth = max(depth, self._depth.get((name, rewrite), 0))
         key = (name, rewrite, depth)
         if key not in self._legs:
-            self._legs[key] = (self._in_batches if self._timed else self._together)(name, rewrite, depth)
+            search = self._in_batches if self._timed else self._together
+            self._legs[key] = self._without_excluded(name, depth, lambda deep: search(name, rewrite, deep))
         return self._legs[key]
+
+    def _without_excluded(self, name: str, depth: int, search: Callable[[int], _Leg]) -> _Leg:
+        """A leg of so many hits that no question excludes, where there are so many."""
+        if not self._excluded:
+            return search(depth)
+        leg = search(depth + self._excluded.most(self.engines.chunks(name)))
+        return replace(leg, ranked=self._excluded.without_rows(leg.ranked, leg.chunks).top(depth))
 
     def _together(self, name: str, rewrite: tuple[str, ...], depth: int) -> _Leg:
         rewritten = self._rewrite(rewrite, range(len(self.questions)))

@@ -16,6 +16,7 @@ from karat.systems.settings import DEPTH, SystemSettings
 from karat.systems.source import RunRequest, SystemRun
 
 if TYPE_CHECKING:
+    from karat.match import Exclusions
     from karat.results.evaluation import Note
     from karat.results.study import Configuration
     from karat.systems.index import Index
@@ -38,19 +39,24 @@ class System:
         """What it asks, opened once for all searches."""
         return Engines(self.index, self.settings.embedder)
 
-    def search(self, questions: Sequence[str], k: int = DEPTH, *, whole: bool = False) -> Retrieved:
-        """The best k chunks of each question; `whole` keeps all that the legs gave."""
+    def search(
+        self, questions: Sequence[str], k: int = DEPTH, *, whole: bool = False, excluded: Exclusions | None = None
+    ) -> Retrieved:
+        """The best k chunks of each question that it does not exclude; `whole` keeps all that the legs gave."""
         if k < 1:
             raise UsageError(f"k={k}: a cut-off is 1 or more.")
-        retrieved = Retrieval(self.engines, questions, self.models).of(self.settings, k)
+        retrieved = Retrieval(self.engines, questions, self.models, excluded=excluded).of(self.settings, k)
         told = (note for name in retrieved.legs for note in self.engines.notes(name))
         retrieved = replace(retrieved, notes=(*self.notes, *told, *retrieved.notes))
         return retrieved if whole else retrieved.top(k)
 
     def runs(self, configuration: Configuration, request: RunRequest) -> Iterator[SystemRun]:
         """What it finds for all questions at once; nobody can tell the seconds of one."""
+        from karat.match import Exclusions
+
         request.progress(f"searching by {configuration.name}", 0, 1)
-        retrieved = self.search([q.text for q in request.testset], request.length)
+        excluded = Exclusions(request.testset)
+        retrieved = self.search([q.text for q in request.testset], request.length, excluded=excluded)
         run = retrieved.run(configuration.name, request.testset.ids, request.pages)
         yield SystemRun(configuration=configuration, run=run, notes=_notes(configuration, retrieved))
 

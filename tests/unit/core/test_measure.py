@@ -7,6 +7,7 @@ import pytest
 
 from karat.core.answered import AnswerTable
 from karat.core.errors import UsageError
+from karat.core.language import parse
 from karat.core.measure import MEASURES, Measure, find_measure, measure
 from karat.core.measure_facts import facts, list_measures
 from karat.core.scores import MeasureResult
@@ -140,9 +141,39 @@ def test_facts_of_every_measure_are_complete():
         assert fact["range"].count(" to ") == 1
         assert fact["better"] in ("higher", "lower", "neither")
         assert fact["stage"] in ("retrieval", "answer")
+        assert fact["needs"]
     (aqwv,) = (f for f in listed if f["name"].startswith("AQWV"))
     assert aqwv["range"] == "-40 to 1"
     assert aqwv["parameters"] == ["beta=40", "n=int", "fa=collection|retrieved", "rel=int", "condensed"]
+
+
+def test_no_measure_of_karat_lacks_its_formula_its_author_and_what_to_take_instead():
+    for spec in MEASURES:
+        if MEASURES.is_plugin(spec.name):
+            continue
+        for what in ("formula", "defined_by", "best_for", "prefer"):
+            text = getattr(spec, what)
+            assert text, f"{spec.name} declares no {what}"
+            assert "\n" not in text
+            assert not text.endswith("."), f"{spec.name}: {what} is a phrase, without a full stop"
+
+
+@pytest.mark.parametrize(
+    ("name", "needed"),
+    [
+        ("Recall@5", ["retrieved hits", "gold"]),
+        ("Retrieved", ["retrieved hits"]),
+        ("TokenF1", ["answers", "reference answers"]),
+        ("SupportDensity", ["answers", "contexts"]),
+        ("SemanticSimilarity", ["answers", "reference answers", "an embedder"]),
+        ("Faithfulness", ["answers", "contexts", "a chat model"]),
+        ("Faithfulness(by=heuristic)", ["answers", "contexts"]),
+        ("ContextRelevance", ["contexts", "a chat model"]),
+        ("ClaimPrecision", ["answers", "reference answers", "claims (answer by reference)"]),
+    ],
+)
+def test_what_a_measure_needs_is_said_in_words(name, needed):
+    assert facts(parse(name))["needs"] == needed
 
 
 def test_an_outcome_is_passed_on_as_it_is():

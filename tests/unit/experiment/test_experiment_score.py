@@ -201,6 +201,9 @@ def test_contexts_are_those_used_else_the_texts_of_the_hits():
     runs, _ = as_runs({"rag": [{**RAG[0], "contexts": ["used"]}, RAG[1]]})
     answered = answered_of(testset, runs)
     assert answered.contexts == [("used",), ("nobody",)]
+    assert list(answered.context_ids) == [(), tuple(hit["id"] for hit in RAG[1]["retrieved"])]
+    used, _ = as_runs({"rag": [{**RAG[0], "contexts": ["used"], "context_ids": ["c7"]}, RAG[1]]})
+    assert answered_of(testset, used).ids_of(0) == ("c7",)
     assert retrieved_texts(runs[0])["a"] == ("two years",)
     plain, _ = as_runs({"s": RUN})
     assert answered_of(as_testset(GOLD)[0], plain) is None

@@ -1,11 +1,12 @@
 """A review in a file: what goes out comes back, edits and verdicts are applied, and nothing is guessed."""
 
 import csv
+from dataclasses import replace
 
 import pytest
 
 from karat.core.errors import InputError, UsageError
-from karat.core.types import Gold, Question, TestSet
+from karat.core.types import Gold, Nugget, Question, TestSet
 from karat.experiment.review import apply_review, digest_of, export_review
 from karat.files import read_testset, write
 
@@ -76,6 +77,18 @@ def test_an_edit_without_a_verdict_keeps_the_question(reviewed):
     assert [q.text for q in done.testset] == ["How long?", "=1+2 is what?", "Who?"]
 
 
+def test_nuggets_are_edited_line_by_line(qa, reviewed):
+    write(TestSet([replace(QUESTIONS[0], nuggets=(Nugget("It is\nlong."), Nugget("It is old.", False)))]), qa)
+    with pytest.raises(UsageError, match="decides nothing"):
+        reviewed((0, {"nuggets": " vital: It is  long.\r\n\r\nokay: It is old.\n"}))
+    done = reviewed((0, {"nuggets": "okay: It is old.\nVital: It lasts: four hours."}))
+    assert done.testset["q1"].nuggets == (Nugget("It is old.", False), Nugget("It lasts: four hours."))
+    cleared = [
+        question.nuggets for question in reviewed((0, {"nuggets": "", "digest": digest_of(done.testset["q1"])})).testset
+    ]
+    assert cleared == [()]
+
+
 def test_elsewhere_the_test_set_stays(qa, reviewed):
     before = qa.read_bytes()
     done = reviewed((0, {"verdict": "drop"}), output=qa.with_name("new.jsonl"))
@@ -94,6 +107,8 @@ def test_elsewhere_the_test_set_stays(qa, reviewed):
         ((0, {"question": " "}), "an edited text is empty"),
         ((0, {"answer": ""}), "an edited text is empty"),
         ((2, {"answer": "me"}), "an unanswerable question has no answer"),
+        ((0, {"nuggets": "It is long."}), "line 2.*'It is long.' is no nugget"),
+        ((0, {"nuggets": "vital:"}), "'vital:' is no nugget"),
     ],
 )
 def test_what_cannot_be_is_refused_and_nothing_is_written(qa, reviewed, change, problem):

@@ -38,7 +38,7 @@ def holds(text, claim, known=""):
 class Honest:
     """Goes by what the texts say of the matter, and by nothing else."""
 
-    label = "honest"
+    label = fingerprint = "honest"
 
     def __init__(self):
         self.asked = 0
@@ -76,7 +76,7 @@ class Honest:
 class Gullible(Honest):
     """Does what the texts order."""
 
-    label = "gullible"
+    label = fingerprint = "gullible"
 
     def ordered(self, *texts):
         return any("10/10" in text for text in texts)
@@ -94,21 +94,21 @@ class Gullible(Honest):
 
 
 class LikesLength(Honest):
-    label = "likes length"
+    label = fingerprint = "likes length"
 
     def respond(self, answer):
         return "fully" if len(answer) > 300 else super().respond(answer)
 
 
 class ReadsTheFirst(Honest):
-    label = "reads the first context only"
+    label = fingerprint = "reads the first context only"
 
     def verify(self, claim, parts):
         return super().verify(claim, {"context 1": parts["context 1"]})
 
 
 class Wavers(Honest):
-    label = "wavers"
+    label = fingerprint = "wavers"
 
     def reply(self, prompt, parts):
         if prompt.sample and prompt.purpose.endswith("Responsiveness"):

@@ -68,8 +68,17 @@ def test_scores_must_be_finite(put, score):
 def test_missing_cells(put):
     assert refused(put("h.csv", "query,doc,score\n1,a,1\n1,,2\n")).startswith(' line 3 field "doc": no doc.')
     rows = "".join(f"1,d{n},1\n" for n in range(200))
-    assert "cannot be read as a table" in refused(put("g.csv", f"query,doc,score\n{rows}1,a,1,9,9\n"))
-    assert refused(put("f.csv", f"query,doc,score\n{rows}1,a\n")).startswith(' line 202 field "score": no score.')
+    for name, row, cells in (("g.csv", "1,a,1,9,9", 5), ("f.csv", "1,a", 2)):
+        problem = refused(put(name, f"query,doc,score\n{rows}{row}\n"))
+        assert problem.startswith(f" line 202: the row has {cells} cells and the header has 3.")
+
+
+def test_quoted_cells_are_read_in_columns_and_lines_counted(put):
+    lines = "".join(f'1,"a ""{n}"", b\nc",1\n' for n in range(3))
+    runs, _ = read_results(put("q.csv", f"query,doc,score\n{lines}"))
+    assert runs[0].doc_list == [f'a "{n}", b\nc' for n in range(3)]
+    assert refused(put("p.csv", 'query,doc,score,text\n1,"d\n1",1,x\n1,"",2,y\n')).startswith(" line 4 field")
+    assert "quotation marks do not pair up" in refused(put("o.csv", 'query,doc,score,text\n1,"d"1,1,x\n'))
 
 
 def test_map(put):

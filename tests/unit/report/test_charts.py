@@ -14,6 +14,7 @@ from karat.report.charts._chart import in_order
 from karat.report.charts._draw import Drawing, steady
 from karat.report.charts._lens import BARS, Lens, distinct, shortened, wrap
 from karat.results.comparison import Pair
+from karat.results.evaluation import SelectiveAccuracy
 from karat.results.study import Configuration, FailureCount
 
 CUTS = "@{1,3,5,10}"
@@ -47,8 +48,16 @@ def full(study):
             found.append(Configuration(names[-1], {"fusion": "weighted", "normalise": normalise, "alpha": alpha}))
     made = study(tuple(names), tuple(found), answers=True, failed=1)
     best = Lens(made).best
+    curves = [
+        SelectiveAccuracy(
+            system=name, correct_by="CRAG", n=20, answered=4, right=1, accuracy=(1.0, 0.5, 1 / 3, 0.25), area=0.104
+        )
+        for name in names[:-1]
+    ]
+    point = SelectiveAccuracy(system=names[-1], correct_by="CRAG", n=20, answered=10, right=4, accuracy=(0.4,))
     return replace(
         made,
+        evaluation=replace(made.evaluation, selective=(*curves, point)),
         failure_counts=(
             FailureCount(best, "not_in_pool", questions=("q5", "q6"), gain=0.1),
             FailureCount(best, "below_k", questions=("q7",), gain=0.05),
@@ -121,6 +130,7 @@ def test_what_a_study_lacks_is_named(study):
         "precision_recall": "Precision and Recall were not both computed at two cut-offs",
         "question_scatter": "fewer than two systems have a value of the main measure",
         "retrieval_and_answers": "there are no answers with a score (TokenF1)",
+        "selective_accuracy": "CRAG was not computed, or nothing was answered",
     }
     assert not any(m.broken for m in drawing.missing.values())
 
@@ -349,3 +359,21 @@ def test_alpha_is_shown_at_the_k_of_the_study(grid):
     rows = rows_of(spec_of(grid, "alpha_sensitivity"))
     assert {row["name"] for row in rows} == {f"hybrid alpha={alpha} k=5" for alpha in ("0.0", "0.5", "1.0")}
     assert "k = 5" in str(spec_of(grid, "alpha_sensitivity")["title"])
+
+
+def test_the_surest_answers_end_at_their_coverage(full):
+    rows = rows_of(spec_of(full, "selective_accuracy"))
+    of = {name: [row for row in rows if row["system"] == name] for name in ("minmax 0.0", "zscore 1.0")}
+    assert [(row["x"], row["y"], row["end"]) for row in of["minmax 0.0"]] == [
+        (0.05, 1.0, False), (0.1, 0.5, False), (0.15, 1 / 3, False), (0.2, 0.25, True),
+    ]  # fmt: skip
+    assert [(row["x"], row["y"], row["end"]) for row in of["zscore 1.0"]] == [(0.5, 0.4, True)]
+
+
+def test_a_long_curve_is_drawn_with_few_points_and_both_ends(full):
+    (one, *_) = full.evaluation.selective
+    long = replace(one, n=5000, answered=5000, accuracy=tuple(np.linspace(1, 0.5, 5000)))
+    study = replace(full, evaluation=replace(full.evaluation, selective=(long,)))
+    rows = rows_of(spec_of(study, "selective_accuracy"))
+    assert len(rows) == 200
+    assert (rows[0]["answers"], rows[-1]["answers"], rows[-1]["y"]) == (1, 5000, 0.5)

@@ -156,6 +156,8 @@ def test_json_says_what_the_console_says(make, warning):
         "targets",
         "usage",
         "refusals",
+        "outcomes",
+        "selective",
         "verdicts",
         "leaders",
         "notes",

@@ -6,6 +6,7 @@ import pytest
 from karat.stats.agreement import (
     cohen_kappa,
     confusion,
+    difference_between,
     kappa_interval,
     krippendorff_alpha,
     mean_difference,
@@ -31,6 +32,42 @@ def test_weighted_kappa_by_hand():
     table = np.array([[3, 0, 1], [0, 2, 1], [0, 1, 2]])
     assert cohen_kappa(table, np.array([1.0, 2.0, 3.0])) == pytest.approx(1 - 6 / 14.2)
     assert cohen_kappa(table, np.array([0.0, 0.5, 1.0])) == pytest.approx(1 - 6 / 14.2)
+
+
+def test_linear_weights_by_hand():
+    # disagreements weigh 1, 1 and 2: 4 seen; margins 4 3 3 and 3 3 4 expect (12+2*16 + 9+12 + 2*9+9)/10 = 9.2
+    table = np.array([[3, 0, 1], [0, 2, 1], [0, 1, 2]])
+    assert cohen_kappa(table, np.array([1.0, 2.0, 3.0]), "linear") == pytest.approx(1 - 4 / 9.2)
+
+
+def test_alpha_by_ratio_by_hand():
+    # one item 1 and 3, one item 2 and 2: (2/4)^2 seen twice of 4; pairs of all values 1 3 2 2 expect
+    # 2 x (1/4 + 2 x 1/9 + 2 x 1/25) over 12
+    seen, expected = 2 * 0.25 / 4, 2 * (0.25 + 2 / 9 + 2 / 25) / 12
+    assert krippendorff_alpha(np.array([[1.0, 2], [3, 2]]), "ratio") == pytest.approx(1 - seen / expected)
+    assert krippendorff_alpha(np.array([[-1.0, 2], [3, 2]]), "ratio") is None
+
+
+def test_the_difference_of_two_groups_by_hand():
+    values, second = np.array([1.0, 2, 3, 5, 6, 7]), np.array([False, False, False, True, True, True])
+    gap, low, high = difference_between(values, second, np.arange(6))
+    # each group has a variance of 1: sum of (2/3)^2 ... pulls 1/9 x 4 rows x 6/5, t of 5
+    reach = 2.570582 * (4 / 9 * 6 / 5) ** 0.5
+    assert (gap, low, high) == pytest.approx((4, 4 - reach, 4 + reach), abs=1e-5)
+    assert difference_between(values, np.ones(6, bool), np.arange(6)) == (None, None, None)
+    assert difference_between(values[:4], second[:4], np.arange(4)) == (3, None, None)
+
+
+def test_answers_shown_in_both_positions_are_compared_within_questions():
+    """What is hard about a question leaves the difference between its two rows."""
+    draw = np.random.default_rng(0)
+    hard, groups = draw.normal(size=40), np.tile(np.arange(40), 2)
+    values = np.concatenate([hard, hard + 0.1]) + 0.01 * draw.normal(size=80)
+    second = np.arange(80) >= 40
+    _, low, high = difference_between(values, second, groups)
+    assert 0.09 < low < high < 0.11
+    _, low, high = difference_between(values, second, np.arange(80))
+    assert low < 0 < high
 
 
 def test_kappa_is_undefined_where_one_category_is_all_there_is():

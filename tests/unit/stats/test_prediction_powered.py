@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from karat.stats.prediction_powered import FEWEST, effective_labels, people_mean, powered_mean
+from karat.stats.prediction_powered import FEWEST, effective_labels, people_mean, powered_mean, transferred_mean
 from karat.stats.tails import t_quantile
 
 TIMES = 1_000
@@ -139,3 +139,44 @@ def test_the_gain_is_said_in_labels():
     assert worth == pytest.approx(50 * ((alone.high - alone.low) / (found.high - found.low)) ** 2)
     assert worth > 90
     assert effective_labels(8, people_mean(np.full(8, 0.5)), found) is None
+
+
+def _new_run(draw, questions, *, yes=False):
+    """Labels and scores of 3 systems that answer the same questions, and scores of a new run of 300 questions."""
+
+    def rows(many, systems):
+        truth = 0.6 + 0.15 * draw.normal(size=many)[None, :] + 0.1 * draw.normal(size=(systems, many))
+        labels = (draw.random(truth.shape) < np.clip(truth, 0, 1)).astype(float) if yes else truth
+        return labels.ravel(), (truth + 0.1 + 0.1 * draw.normal(size=truth.shape)).ravel()
+
+    labels, scores = rows(questions, 3)
+    return labels, scores, np.tile(np.arange(questions), 3), rows(300, 1)[1]
+
+
+@pytest.mark.parametrize("yes", [False, True], ids=["continuous", "yes or no"])
+@pytest.mark.parametrize("questions", [10, 25])
+def test_a_calibration_taken_over_to_new_rows_covers_their_mean(questions, yes):
+    draw, covered = np.random.default_rng(8), 0
+    for _ in range(TIMES):
+        given = _new_run(draw, questions, yes=yes)
+        found = transferred_mean(*given, (0.0, 1.0) if yes else None)
+        if found is None:  # the judge told nothing of these labels, and nothing is claimed
+            covered += 1
+            continue
+        covered += found.low <= 0.6 <= found.high
+    assert covered / TIMES > 0.925
+
+
+def test_a_calibration_taken_over_by_hand():
+    # labels = score - .1 on the labelled rows, and new rows that the judge scores .9
+    scores = np.array([0.4, 0.5, 0.6, 0.7, 0.8])
+    found = transferred_mean(scores - 0.1, scores, np.arange(5), np.full(4, 0.9))
+    assert (found.mean, found.weight) == (pytest.approx(0.8), pytest.approx(1.0))
+
+
+def test_nothing_is_taken_over_from_a_judge_that_tells_nothing():
+    labels, new = np.linspace(0, 1, 8), np.full(5, 0.5)
+    assert transferred_mean(labels, np.full(8, 0.7), np.arange(8), new) is None
+    assert transferred_mean(labels, -labels, np.arange(8), new) is None
+    assert transferred_mean(labels[:4], labels[:4], np.arange(4), new) is None
+    assert transferred_mean(labels, labels, np.arange(8), new[:0]) is None

@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 
 from karat.core.text.blocks import drop_blocks
+from karat.core.text.citations import spoken
 from karat.core.text.sentences import sentences
 
 # What answers are drawn from. Other things that may lack information (a licence, a letter, a disk) are what a
@@ -175,6 +176,15 @@ def declines(answer: str) -> bool:
             return False
         source_named = True
     return False
+
+
+def abstains(answer: str | None) -> bool:
+    """Whether a system abstains: it declines, or says nothing, thoughts and marks of citation aside.
+
+    >>> abstains("I don't know."), abstains("[1][2]"), abstains(None), abstains("Paris [1].")
+    (True, True, True, False)
+    """
+    return not spoken(answer).strip() or declines(answer or "")
 
 
 def _opening(answer: str) -> list[str]:

@@ -25,6 +25,7 @@ from karat.systems.environment import Environment, filled, lookup, variables
 if TYPE_CHECKING:
     from karat.answer import AnswererSettings
     from karat.core.types import TestSet
+    from karat.experiment.claims import ClaimSource
     from karat.experiment.settings import Choices
     from karat.experiment.sweep.grid import Grid
     from karat.models import EmbedderSettings
@@ -132,6 +133,8 @@ class Spec:
 
     def _astray(self) -> list[Mistake]:
         """Paths that lead nowhere."""
+        from karat.experiment.claims import path_in_claims
+
         keys = self.keys
         prompt = keys.answer.prompt if keys.answer is not None else None
         named: dict[Place, str | None] = {
@@ -139,6 +142,7 @@ class Spec:
             **{("corpus", i): text for i, text in enumerate(keys.corpus or ())},
             ("index",): keys.index,
             ("cross_encoder",): keys.cross_encoder,
+            **{("claims", i): path_in_claims(text) for i, text in enumerate(keys.claims or ())},
             ("answer", "prompt"): prompt,
             **{("systems", i, "results"): getattr(one, "results", None) for i, one in enumerate(keys.systems)},
         }
@@ -210,6 +214,13 @@ class Spec:
             measures=self.measures, dialect=keys.dialect, matching=matching, by=tuple(keys.by), columns=keys.map or {},
             seed=keys.seed, missing=keys.missing, bands=keys.bands,
         )  # fmt: skip
+
+    @property
+    def claims(self) -> ClaimSource:
+        """Who judges claims, and the file that gives some."""
+        from karat.experiment.claims import ClaimSource, rooted_claims
+
+        return ClaimSource.of(rooted_claims(self.keys.claims or (), self.path))
 
     @property
     def answerer(self) -> AnswererSettings | None:

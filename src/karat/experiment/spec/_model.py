@@ -39,6 +39,7 @@ from karat.experiment.sweep.grid import Grid
 from karat.io.limits import ReadLimits
 from karat.match import MATCHERS
 from karat.measures.dialects import dialect_named
+from karat.measures.entailment import MODEL, NLI
 from karat.models import EmbedderSettings
 from karat.systems.environment import has_variables, texts_of
 from karat.systems.settings import OF_FUSION
@@ -188,6 +189,10 @@ class SpecKeys(KeysModel):
     )
     judge_model: ModelValue | None = Field(None, description="The chat model that judges; `model` unless given.")
     judge_repeat: Cut = Field(1, description="How often it is asked the same.")
+    claims: Texts | None = Field(
+        None,
+        description="Who judges claims: model (unless given), lexical or nli:FOLDER; or a file of claims; or both.",
+    )
     cross_encoder: Text | None = Field(None, description="A folder with a model, for the measure CrossEncoder.")
     k: Cuts | None = Field(None, description="Cut-offs, those of the dialect unless given.")
     measures: Measures | None = Field(
@@ -286,16 +291,24 @@ class SpecKeys(KeysModel):
             priced = value is None or None not in (value.price_in_usd, value.price_out_usd)
             if self.budgets.max_cost_usd is not None and not priced:
                 yield (key,), "has no prices, so max_cost_usd could not be kept. Add price_in_usd and price_out_usd."
+        if MODEL in (self.claims or ()) and self.model is None and self.judge_model is None:
+            yield ("claims",), f"model asks a chat model, {_MODEL_NEEDED}"
         for key in ("judge", "measures"):
             for i, text in enumerate(getattr(self, key) or ()):
                 if ":" in text or has_variables(text):
                     continue
                 measures = parse_all(text, k=1)
                 asking = [m for m in measures if "chat" in m.needs]
-                if key == "judge" and not any("chat" in m.spec.needs for m in measures):
+                claiming = [m for m in measures if m.relations]
+                if claiming and not (self.claims or self.model or self.judge_model):
+                    yield (
+                        (key, i),
+                        f"{claiming[0].name} needs claims. Add claims: lexical, a claims file, or a model.",
+                    )
+                if key == "judge" and not claiming and not any("chat" in m.spec.needs for m in measures):
                     yield (key, i), f"{text} asks no language model. List it under measures."
                 elif asking and self.model is None and self.judge_model is None:
-                    remedy = f"Or write {asking[0].spec.name}(by=heuristic), which asks none and is labelled so."
+                    remedy = f"Or write {asking[0].without_chat}, which asks none and is labelled so."
                     yield (key, i), f"{asking[0].name} asks a language model, {_MODEL_NEEDED} {remedy}"
                 if any("cross_encoder" in m.needs for m in measures) and self.cross_encoder is None:
                     yield (key, i), "needs a model. Add cross_encoder: FOLDER."
@@ -310,6 +323,9 @@ class SpecKeys(KeysModel):
             yield from embedder_uses(("settings", "dense", "embedder"), EmbedderSettings.of(own))
         if self.cross_encoder is not None:
             yield Use(("cross_encoder",), "model", self.cross_encoder)
+        for i, text in enumerate(self.claims or ()):
+            if text.startswith(f"{NLI}:"):
+                yield Use(("claims", i), "model", text)
         yield from super().uses()
 
 

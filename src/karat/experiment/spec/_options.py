@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 from karat.core.errors import UsageError
@@ -16,6 +16,7 @@ def option_values(
     answer: str | None = None,
     contexts: int | None = None,
     judge: str | None = None,
+    claims: Sequence[str] | None = None,
     repeat: int | None = None,
     columns: Mapping[str, str] | None = None,
     matching: Mapping[str, Any] | None = None,
@@ -29,6 +30,7 @@ def option_values(
     `--answer none` takes the key out. `matching` are keys that say how hits and gold are matched.
     """
     values = _given(map=dict(columns) if columns else None, judge=[judge] if judge else None, judge_repeat=repeat)
+    values |= _given(claims=list(claims) if claims else None)
     values |= _given(**(matching or {}))
     if answer == "none":
         values["answer"] = None

@@ -14,6 +14,7 @@ from karat.core.errors import KaratError
 from karat.core.language import parse_all
 from karat.corpus import Chunking
 from karat.experiment.spec._yaml import Place
+from karat.measures.dialects import names_everywhere
 from karat.models import EMBEDDERS, EmbedderSettings
 from karat.models.hosts import host_of
 from karat.retrieve import ENGINES
@@ -197,7 +198,7 @@ def _embedder(text: str) -> None:
 
 def _measure(text: str) -> None:
     if ":" not in text:  # else it is code of the user's, which is loaded by the run
-        parse_all(text, k=1)
+        parse_all(text, k=1, names=names_everywhere())
 
 
 OR_ONE_TEXT = BeforeValidator(_listed, json_schema_input_type=str | list[str])

@@ -22,6 +22,7 @@ from karat.experiment.settings import Choices, MatchSettings, settings_of, takes
 from karat.experiment.study import values_of
 from karat.experiment.sweep.grid import Grid, Point
 from karat.experiment.sweep.swept import MOST_SCORES, Swept, SweptIndex, check_held
+from karat.match import Exclusions
 from karat.stats.arrays import DistinctRows
 from karat.systems.engines import Engines
 from karat.systems.retrieval import Retrieval
@@ -275,7 +276,8 @@ def _retrieval(index: Index, testset: TestSet, points: Sequence[Point], length: 
     for name in dict.fromkeys(name for system in systems for name in system.consulted):
         if ":" in name:
             raise UsageError(f"{name}: a sweep is over engines of one index. Search a store with `karat search`.")
-    retrieval = Retrieval(Engines(index), [question.text for question in testset], progress=progress)
+    texts = [question.text for question in testset]
+    retrieval = Retrieval(Engines(index), texts, progress=progress, excluded=Exclusions(testset))
     retrieval.plan(systems, length)
     return retrieval
 
@@ -289,6 +291,8 @@ def _noticed(part: SweptIndex, measures: Sequence[Measure]) -> Iterator[Note]:
     if lost := unread_line(part.index.problems):
         yield _note("warning", f"{where}{lost}")
     resolution = part.resolution
+    if excluded := Exclusions(resolution.testset):
+        yield _note("info", f"{where}{excluded.note(part.index.chunks)}")
     missing, units = int((resolution.relevant & ~resolution.reached).sum()), int(resolution.relevant.sum())
     if missing:
         yield _note(

@@ -14,6 +14,7 @@ from karat.measures.answer._support import by_pair
 from karat.models.terms import terms
 
 NO_CITATIONS = "the answer cites nothing"
+NO_SENTENCE = "the answer has no sentence beside its citations"
 
 
 @dataclass(frozen=True)
@@ -29,8 +30,10 @@ def over_sentences(
 ) -> MeasureResult:
     """A score from the sentences of each answer that cites at all."""
 
-    def of_answer(answer: str, contexts: tuple[str, ...], _: int) -> float | str:
-        said = cited_sentences(answer)
+    def of_answer(answer: str, contexts: tuple[str, ...], pair: int) -> float | str:
+        said = cited_sentences(answer, answered.ids_of(pair))
+        if not said:
+            return NO_SENTENCE
         if not any(cites for _, cites in said):
             return NO_CITATIONS
         language = guess_language(answer)

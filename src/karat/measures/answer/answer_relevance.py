@@ -10,6 +10,8 @@ from karat.measures.answer._compared import Bag, Stopwords, compared, overlap
     name="AnswerRelevance",
     aliases=("answer_relevance", "answer_relevancy_lexical", "query_f1"),
     needs_gold=False,
+    formula="2 x shared tokens / (answer tokens + question tokens)",
+    defined_by="karat; RAGAS calls a model's verdict answer relevancy",
     best_for="noticing answers that left the subject, where there are no references",
     prefer="TokenF1 when there are references: a right answer need not repeat the question",
 )

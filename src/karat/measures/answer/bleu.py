@@ -10,6 +10,9 @@ from karat.measures.answer._sacrebleu import best_sentence, metrics
     name="BLEU",
     aliases=("bleu", "sentence_bleu", "sacrebleu"),
     needs_gold=False,
+    needs_reference=True,
+    formula="brevity penalty x geometric mean of the 1- to 4-gram precisions, smoothed",
+    defined_by="Papineni et al. (2002), as sacrebleu computes it for a sentence",
     best_for="comparing with published sentence BLEU",
     prefer="ROUGE-L or TokenF1: BLEU on single short answers is noisy; chrF for inflected languages",
 )

@@ -10,6 +10,9 @@ from karat.measures.answer._sacrebleu import best_sentence, metrics
     name="chrF",
     aliases=("chrf", "chrf2"),
     needs_gold=False,
+    needs_reference=True,
+    formula="5 P R / (4 P + R), P and R the mean precision and recall of character 1- to 6-grams",
+    defined_by="Popović (2015), chrF2 as sacrebleu computes it",
     best_for="inflected languages and spelling variants, where whole words rarely match",
     prefer="TokenF1 or EM when an answer must have the very words",
 )

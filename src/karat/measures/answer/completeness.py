@@ -19,6 +19,9 @@ from karat.models.terms import terms
     name="Completeness",
     aliases=("answer_completeness", "reference_coverage"),
     needs_gold=False,
+    needs_reference=True,
+    formula="mean over reference sentences of terms that the answer holds / terms",
+    defined_by="karat",
     best_for="long references, of which an answer may leave out a part",
     prefer="Correctness (a judge) where answers are worded otherwise than references",
 )

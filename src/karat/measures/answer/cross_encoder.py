@@ -13,7 +13,10 @@ from karat.measures.answer._compared import best_of, referred
     name="CrossEncoder",
     aliases=("cross_encoder_score", "cross_encoder_similarity"),
     needs_gold=False,
+    needs_reference=True,
     needs=("cross_encoder",),
+    formula="1 / (1 + e^-s), s the cross-encoder's number for (answer, reference)",
+    defined_by="whoever trained the model; karat adds the sigmoid",
     best_for="answers beside their references where a model trained on such pairs is at hand",
     prefer="SemanticSimilarity where none is",
 )

@@ -12,6 +12,9 @@ from karat.measures.answer._compared import compared_as_script
     name="EM",
     aliases=("exact_match", "ExactMatch", "accuracy_exact"),
     needs_gold=False,
+    needs_reference=True,
+    formula="1 if the normalised answer = a normalised reference, else 0",
+    defined_by="SQuAD v1.1 (Rajpurkar et al., 2016)",
     best_for="short factual answers with one right form",
     prefer="TokenF1 when an answer may be worded in many ways",
 )

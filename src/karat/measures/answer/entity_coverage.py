@@ -16,6 +16,8 @@ from karat.measures.answer._support import by_pair
     aliases=("entity_coverage", "entity_support"),
     needs_gold=False,
     needs_contexts=True,
+    formula="distinct named terms that a context holds / distinct named terms of the answer",
+    defined_by="karat",
     best_for="invented people, places and products, with no model",
     prefer="Faithfulness (a judge) for German, where every noun has a capital, and for scripts without capitals",
 )

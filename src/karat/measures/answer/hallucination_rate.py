@@ -14,6 +14,8 @@ from karat.measures.answer.support_density import support_density
     needs_gold=False,
     needs_contexts=True,
     direction="lower",
+    formula="1 - SupportDensity",
+    defined_by="karat",
     best_for="spotting answers with much that no context holds, with no model",
     prefer="NumberSupport and EntityCoverage, which look at what is worst to invent",
 )

@@ -12,8 +12,11 @@ from karat.measures.answer._compared import compared
     name="LengthRatio",
     aliases=("length_ratio", "verbosity"),
     needs_gold=False,
+    needs_reference=True,
     bounds=(0.0, np.inf),
     direction="none",
+    formula="answer tokens / reference tokens",
+    defined_by="karat",
     best_for="seeing whether low TokenF1 comes from verbose answers",
     prefer="TokenF1 for whether they are right",
 )

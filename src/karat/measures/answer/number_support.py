@@ -15,6 +15,8 @@ from karat.measures.answer._support import by_pair
     aliases=("number_support",),
     needs_gold=False,
     needs_contexts=True,
+    formula="distinct numbers and dates that the contexts hold / distinct numbers and dates of the answer",
+    defined_by="karat",
     best_for="answers with amounts, dates and doses, where an invented figure is worst",
     prefer="SupportCoverage for answers without figures",
 )

@@ -13,6 +13,8 @@ from karat.core.text.refusals import declines
     name="Refusal",
     aliases=("refusal_accuracy", "abstention"),
     needs_gold=False,
+    formula="1 if the answer declines exactly where the question is unanswerable, else 0",
+    defined_by="karat",
     best_for="test sets with unanswerable questions",
     prefer="TokenF1 or a judge for whether what it answers is right",
 )

@@ -10,6 +10,9 @@ from karat.measures.answer._compared import compared, overlap
     name="ROUGE-1",
     aliases=("rouge1", "rouge1_fmeasure"),
     needs_gold=False,
+    needs_reference=True,
+    formula="2 x shared words / (answer words + reference words)",
+    defined_by="Lin (2004), F1 as rouge-score computes it",
     best_for="comparing with published ROUGE-1 figures",
     prefer="ROUGE-L when word order matters",
 )

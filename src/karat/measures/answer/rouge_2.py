@@ -12,6 +12,9 @@ from karat.measures.answer._compared import compared, overlap
     name="ROUGE-2",
     aliases=("rouge2", "rouge2_fmeasure"),
     needs_gold=False,
+    needs_reference=True,
+    formula="2 x shared word pairs / (answer pairs + reference pairs)",
+    defined_by="Lin (2004), F1 as rouge-score computes it",
     best_for="long answers, where shared phrases say more than shared words",
     prefer="ROUGE-L or TokenF1 for answers of a few words",
 )

@@ -19,6 +19,9 @@ _CHARACTERS = 0x110000  # that a text can hold
     name="ROUGE-L",
     aliases=("rougeL", "rouge_l_f1", "rougeL_fmeasure"),
     needs_gold=False,
+    needs_reference=True,
+    formula="2 x LCS / (answer tokens + reference tokens)",
+    defined_by="Lin (2004), F1 as rouge-score computes it",
     best_for="longer answers, where word order matters",
     prefer="TokenF1 for answers of a few words, a judge when paraphrase is expected",
 )

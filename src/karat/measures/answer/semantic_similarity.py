@@ -22,8 +22,11 @@ SAMPLE = 500
     name="SemanticSimilarity",
     aliases=("SBERT", "sbert_similarity", "answer_similarity", "embedding_similarity"),
     needs_gold=False,
+    needs_reference=True,
     needs=("embedder",),
     variants=("SemanticSimilarity(prefix=passage)",),
+    formula="max(0, cosine of the embeddings of answer and reference)",
+    defined_by="Reimers and Gurevych (2019) for sentence embeddings; the clip is karat's",
     best_for="right answers in other words than the reference's",
     prefer="Correctness (a judge) where one wrong figure or a missing 'not' makes an answer wrong",
 )

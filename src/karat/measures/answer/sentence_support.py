@@ -21,6 +21,8 @@ from karat.models.terms import terms
     aliases=("sentence_support", "supported_sentences"),
     needs_gold=False,
     needs_contexts=True,
+    formula="sentences that a context sentence supports / sentences with content words",
+    defined_by="karat",
     best_for="which sentence of an answer stands on which sentence of the contexts, with no model",
     prefer="Faithfulness (a judge) where contexts are worded otherwise than answers",
 )

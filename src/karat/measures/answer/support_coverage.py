@@ -11,6 +11,8 @@ from karat.measures.answer._support import support
     aliases=("support_coverage",),
     needs_gold=False,
     needs_contexts=True,
+    formula="distinct content words that the contexts hold / distinct content words of the answer",
+    defined_by="karat",
     best_for="whether what an answer says stands in its contexts, with no model",
     prefer="Faithfulness (a judge) when answers paraphrase their contexts",
 )

@@ -13,6 +13,8 @@ from karat.measures.answer._support import support
     aliases=("support_density",),
     needs_gold=False,
     needs_contexts=True,
+    formula="answer tokens that the contexts hold / answer tokens",
+    defined_by="karat",
     best_for="how much of an answer is taken from its contexts, with no model",
     prefer="SupportCoverage, which the function words that stand in any text do not raise",
 )

@@ -22,6 +22,8 @@ NO_TRIGRAMS = np.zeros(0, np.int64)
     needs_gold=False,
     needs_contexts=True,
     direction="lower",
+    formula="trigrams of the answer that no context holds / trigrams of the answer",
+    defined_by="See et al. (2017), their share of novel n-grams",
     best_for="telling answers that quote their contexts from those that rephrase or invent",
     prefer="SupportCoverage when rephrasing is welcome",
 )

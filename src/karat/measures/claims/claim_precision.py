@@ -4,14 +4,13 @@ from __future__ import annotations
 
 from karat.core.claims import Relation
 from karat.core.measure import AnswerTable, MeasureResult, measure
-from karat.measures.claims._table import Empty, over_claims, share
+from karat.measures.claims._table import Empty, ShownClaims, over_claims, share_of
 
 _RELATIONS: tuple[Relation, ...] = ("answer by reference",)
 
 
 @measure(
     name="ClaimPrecision",
-    aliases=("claim_precision",),
     needs_gold=False,
     relations=_RELATIONS,
     formula="answer claims entailed by the reference / answer claims",
@@ -29,6 +28,7 @@ def claim_precision(answered: AnswerTable, *, empty: Empty = "undefined") -> Mea
         answered,
         "ClaimPrecision",
         _RELATIONS,
-        lambda table: share(table, table.entailed("answer", "reference"), table.of_side("answer")),
+        lambda table: share_of(table, table.entailed("answer", "reference"), "answer"),
         empty=empty,
+        shown=ShownClaims("answer", "reference"),
     )

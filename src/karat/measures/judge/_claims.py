@@ -57,12 +57,12 @@ def check_claims(
         step="claims",
     )
     checked = [CheckedClaims(error=reply.error, replies=(reply,)) for reply in splits]
-    claims = [() if reply.value is None else _distinct(reply.value.claims) for reply in splits]
+    claims = [() if reply.value is None else distinct_claims(reply.value.claims) for reply in splits]
     claiming = [i for i, some in enumerate(claims) if some]
     replies = model.ask(
         [prompt(asked[i][0], claims[i], asked[i][2]) for i in claiming],
         schema,
-        [_Complete(len(claims[i]), contexts(asked[i][0]) if contexts else None) for i in claiming],
+        [Complete(len(claims[i]), contexts(asked[i][0]) if contexts else None) for i in claiming],
         step="verdicts",
     )
     for i, reply in zip(claiming, replies, strict=True):
@@ -75,7 +75,7 @@ def check_claims(
 
 
 @dataclass(frozen=True)
-class _Complete:
+class Complete:
     """Whether a reply holds one verdict for each claim and cites contexts that are there."""
 
     claims: int
@@ -94,7 +94,7 @@ class _Complete:
         return None
 
 
-def _distinct(claims: Sequence[str]) -> tuple[str, ...]:
+def distinct_claims(claims: Sequence[str]) -> tuple[str, ...]:
     """Each claim once, as its words go: saying a thing twice is not saying more."""
     by_words = {" ".join(tokenise(claim)): claim for claim in reversed(claims)}
     return tuple(claim for words, claim in reversed(by_words.items()) if words)

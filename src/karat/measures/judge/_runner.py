@@ -15,13 +15,13 @@ import numpy as np
 from karat.core.errors import UsageError
 from karat.core.scores import MeasureResult
 from karat.core.text import drop_blocks, tokenise
-from karat.measures.judge._prompts import CONTEXT_CHARS, QUESTION_CHARS, TEXT_CHARS, within
+from karat.measures.judge._prompts import CONTEXT_CHARS, QUESTION_CHARS, TEXT_CHARS, digest_of, within
 
 if TYPE_CHECKING:
     from pydantic import BaseModel
 
     from karat.core.answered import AnswerTable
-    from karat.core.models import ChatModel, ChatReply, Prompt
+    from karat.core.models import ChatModel, ChatReply, Models, Prompt
     from karat.models.structured import Structured
 
     T = TypeVar("T", bound=BaseModel)
@@ -127,12 +127,11 @@ def graded(reply: Structured[Any], worth: Callable[[Any], float]) -> Sample:
 class JudgeModel:
     """The model of one judge: how often it is asked, and where progress goes."""
 
-    def __init__(self, answered: AnswerTable, measure: str) -> None:
-        models = answered.models
+    def __init__(self, models: Models, measure: str, instead: str = "heuristic") -> None:
         if models.chat is None:
             raise UsageError(
                 f"{measure} asks a chat model, and none is given. Name one with --model (and --base-url for a server "
-                f"of your own), or write {measure}(by=heuristic) for an estimate without a model."
+                f"of your own), or write {measure}(by={instead}), which asks none."
             )
         self.chat: ChatModel = models.chat
         self.measure, self.samples, self._progress = measure, range(max(1, models.repeat)), models.progress
@@ -206,9 +205,10 @@ class Judge:
     """What the model says of each item."""
     weigh: Callable[[Any], Sample]
     """What that is worth."""
-    heuristic: Callable[[JudgedAnswer, str], Sample]
+    heuristic: Callable[[JudgedAnswer, str], Sample] | None = None
     combine: Callable[[Sequence[Sample]], Sample] = single
     blank: Sample | None = None  # of an item without text, which is not asked about
+    instead: str = "heuristic"  # what `by` may say where there is no model
 
     def run(self, answered: AnswerTable, by: By) -> MeasureResult:
         """The score of each pair: the mean of the rounds that gave a value; where all failed it has failed."""
@@ -244,6 +244,7 @@ class Judge:
 
     def _estimate(self, cases: Mapping[int, JudgedAnswer]) -> dict[int, Judgement]:
         """What stands in for a model."""
+        assert self.heuristic is not None
         return {
             pair: ([self.combine([self.heuristic(case, item) for item in self.items(case)])], {})
             for pair, case in cases.items()
@@ -251,7 +252,7 @@ class Judge:
 
     def _judge(self, answered: AnswerTable, cases: Mapping[int, JudgedAnswer]) -> dict[int, Judgement]:
         """What the model says, with the details of its replies."""
-        model, n = JudgeModel(answered, self.name), len(answered.questions)
+        model, n = JudgeModel(answered.models, self.name, self.instead), len(answered.questions)
         shown: dict[int, JudgedAnswer] = {}
         cut: dict[int, list[str]] = {}
         # one question after the other for all systems: a budget that ends has paid for pairs
@@ -290,7 +291,9 @@ class Judge:
         said = [said for reply in replies for said in reply.said]
         detail: dict[str, Any] = {
             "model": next((one.model for one in said if one.model), model.chat.label),
+            "fingerprint": model.chat.fingerprint,
             "prompt": self.prompt,
+            "prompt_digest": digest_of(self.prompt),
             "raw": [raw for reply in replies for raw in reply.raw],
             "tokens": total(reply.tokens for reply in replies),
             "cost_usd": total(reply.cost_usd for reply in replies),

@@ -63,6 +63,34 @@ class Verdicts(JudgeReply):
     verdicts: list[ClaimVerdict] = Field(max_length=MOST_CLAIMS)
 
 
+class GradedVerdict(JudgeReply):
+    """What the contexts say of a claim that they may hold in part."""
+
+    claim: int = Field(ge=1, le=MOST_CLAIMS)
+    reason: Reason = ""
+    verdict: Annotated[Literal["supported", "partial", "contradicted", "not_found"], Word]
+
+
+class GradedVerdicts(JudgeReply):
+    """What the contexts say of each claim, which they may hold in part."""
+
+    verdicts: list[GradedVerdict] = Field(max_length=MOST_CLAIMS)
+
+
+class SentenceMark(JudgeReply):
+    """Whether a sentence of a passage is marked."""
+
+    claim: int = Field(ge=1, le=MOST_CLAIMS)
+    reason: Reason = ""
+    verdict: Annotated[Literal["yes", "no"], Word]
+
+
+class SentenceMarks(JudgeReply):
+    """Which sentences of a passage are marked."""
+
+    verdicts: list[SentenceMark] = Field(max_length=MOST_CLAIMS)
+
+
 class ClaimCoverage(JudgeReply):
     """Whether an answer says what a claim of the reference says."""
 
@@ -89,6 +117,13 @@ class AnswerGrade(JudgeReply):
 
     reason: Reason
     grade: Annotated[Literal["fully", "mostly", "barely", "not"], Word]
+
+
+class SufficiencyGrade(JudgeReply):
+    """Whether contexts hold enough to answer a question."""
+
+    reason: Reason
+    grade: Annotated[Literal["sufficient", "insufficient"], Word]
 
 
 class LiveRagGrade(JudgeReply):

@@ -30,6 +30,8 @@ WORTH = {"answers": 1.0, "helps": 2 / 3, "related": 1 / 3, "unrelated": 0.0}
     needs_gold=False,
     needs_contexts=True,
     needs_answer=False,
+    formula="mean over chunks of 1 (answers), 2/3 (helps), 1/3 (related) or 0 (unrelated)",
+    defined_by="karat",
     best_for="how much of what was retrieved is of use, without gold",
     prefer="Precision and nDCG where there is gold",
     variants=("ContextRelevance(by=heuristic)",),

@@ -27,6 +27,8 @@ NEEDS_REFERENCE = "no reference answer, which the heuristic needs"
     bounds=(-1.0, 2.0),
     needs=("chat",),
     needs_gold=False,
+    formula="the model's grade: 2, 1, 0 or -1",
+    defined_by="LiveRAG (SIGIR 2025)",
     best_for="comparing with LiveRAG's figures",
     prefer="Correctness and Responsiveness, which keep apart what this scale mixes",
     variants=("Relevance(by=heuristic)",),

@@ -16,6 +16,8 @@ UNANSWERABLE = "the question is marked unanswerable: Refusal says whether the an
     aliases=("answer_relevancy", "responsive"),
     needs=("chat",),
     needs_gold=False,
+    formula="1 (fully), 2/3 (mostly), 1/3 (barely) or 0 (not)",
+    defined_by="karat",
     best_for="whether an answer gives what was asked for, true or not",
     prefer="Correctness where there are references",
     variants=("Responsiveness(by=heuristic)",),

@@ -11,6 +11,8 @@ from karat.core.measure import Bools, Column, Judged, measure
     name="AllGold",
     aliases=("pct_records_with_all_refs",),
     unit="share",
+    formula="1 if found = R, else 0",
+    defined_by="LiveRAG (pct_records_with_all_refs)",
     best_for="how many questions can be answered in full",
     prefer="Hit@k or Recall@k when the rank matters",
 )

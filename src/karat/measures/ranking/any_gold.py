@@ -11,6 +11,8 @@ from karat.core.measure import Column, Judged, measure
     name="AnyGold",
     aliases=("pct_records_with_at_least_one_ref",),
     unit="share",
+    formula="1 if found > 0, else 0",
+    defined_by="LiveRAG (pct_records_with_at_least_one_ref)",
     best_for="how many questions can be answered at all",
     prefer="Hit@k or Recall@k when the rank matters",
 )

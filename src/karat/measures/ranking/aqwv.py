@@ -20,6 +20,8 @@ def _bounds(beta: float, **_: object) -> tuple[float, float]:
     bounds=_bounds,
     shown=("beta",),
     variants=("AQWV(beta=40, n=100000)@10", "AQWV(beta=40, fa=retrieved)@10"),
+    formula="found@k / R - beta FA / (n - R), FA the retrieved that are not relevant",
+    defined_by="MATERIAL (IARPA and NIST), without its detection threshold",
     best_for="detection tasks where a false alarm has a price",
     prefer="F1@k when false alarms and misses weigh the same",
 )

@@ -10,6 +10,8 @@ from karat.measures.ranking._arithmetic import share
 
 @measure(
     name="bpref",
+    formula="1/R sum over relevant units found of 1 - min(n, R) / min(R, N), n of the N judged non-relevant above it",
+    defined_by="Buckley and Voorhees (2004), as trec_eval computes it",
     best_for="incomplete judgements: unjudged hits neither help nor hurt",
     prefer="nDCG(condensed)@k with graded relevance",
 )

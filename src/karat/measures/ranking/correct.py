@@ -14,7 +14,10 @@ from karat.core.measure import Column, Judged, measure
     direction="none",
     unit="count",
     needs_gold=False,
+    formula="found",
+    defined_by="LiveRAG (correct_docs_count)",
     best_for="counting what was found",
+    prefer="Recall for the share of what there is to find",
 )
 def correct(judged: Judged) -> Column:
     """Number of relevant units retrieved."""

@@ -11,6 +11,8 @@ from karat.measures.ranking.recall import recall
 @measure(
     name="F1",
     aliases=("f1_score", "context_f1", "avg_context_f1", "set_F"),
+    formula="2 P R / (P + R), P = Precision@k and R = Recall@k",
+    defined_by="van Rijsbergen (1979)",
     best_for="one number to compare retrievers by",
     prefer="Recall@k and Precision@k side by side when their balance matters; TokenF1 for answers",
 )

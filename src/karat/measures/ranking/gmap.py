@@ -16,6 +16,8 @@ LEAST = 1e-5
     aliases=("gm_map",),
     bounds=(LEAST, 1.0),
     scale="log",
+    formula="exp of the mean over questions of ln max(AP, .00001)",
+    defined_by="TREC's Robust track (2004), as trec_eval's gm_map",
     best_for="the questions a system fails on: going from .01 to .02 weighs as much as from .4 to .8",
     prefer="MAP for the gain of a typical question, and wherever systems are tested against each other",
 )

@@ -14,7 +14,10 @@ from karat.core.measure import Column, Judged, measure
     direction="none",
     unit="count",
     needs_gold=False,
+    formula="R, the relevant units of the question",
+    defined_by="LiveRAG (gold_docs_count)",
     best_for="seeing how much there is to find",
+    prefer="Recall for how much of it is found",
 )
 def gold(judged: Judged) -> Column:
     """Number of relevant units the question has."""

@@ -10,6 +10,8 @@ from karat.core.measure import Column, Cut, Judged, measure
 @measure(
     name="Hit",
     aliases=("HitRate", "hit_rate", "Success"),
+    formula="1 if hits@k > 0, else 0",
+    defined_by="TREC, as trec_eval's success",
     best_for="questions that one good passage answers",
     prefer="Recall@k when several passages are needed",
 )

@@ -12,6 +12,8 @@ EPSILON = 1e-5
 
 @measure(
     name="infAP",
+    formula="1/R sum over relevant units found of (1 + pooled above x share of relevant among judged above) / rank",
+    defined_by="Yilmaz and Aslam (2006), as trec_eval computes it",
     best_for="judgements of a random sample of a pool: what was not sampled is estimated",
     prefer="MAP with complete judgements, bpref when the judged were not drawn at random",
 )

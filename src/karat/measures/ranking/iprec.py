@@ -13,6 +13,8 @@ from karat.core.measure import Column, Judged, measure
     aliases=("iprec_at_recall",),
     at="recall",
     variants=("IPrec@0", "IPrec@0.5", "IPrec@1"),
+    formula="max of hits@i / i over ranks i with found@i / R >= recall",
+    defined_by="TREC, as trec_eval's iprec_at_recall",
     best_for="drawing precision over recall",
     prefer="MAP or nDCG@k for one number",
 )

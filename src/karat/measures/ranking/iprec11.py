@@ -11,6 +11,8 @@ from karat.measures.ranking.iprec import iprec
 @measure(
     name="IPrec11",
     aliases=("11pt_avg", "11pt"),
+    formula="mean of IPrec@r over r = 0, .1, ... 1",
+    defined_by="TREC, as trec_eval's 11pt_avg",
     best_for="comparing with older TREC papers",
     prefer="MAP, which looks at every relevant unit",
 )

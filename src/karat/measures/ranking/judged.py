@@ -13,7 +13,10 @@ from karat.measures.ranking._arithmetic import share
     needs_gold=False,
     follows_rel=False,
     direction="none",
+    formula="judged hits in the top k / min(k, hits)",
+    defined_by="ir-measures",
     best_for="whether the judgements cover this system at all",
+    prefer="bpref or a condensed measure, such as nDCG(condensed)@10, to score a system that is judged too little",
 )
 def judged_share(judged: Judged, k: Cut = None) -> Column:
     """Share of the top k hits that anybody judged, relevant or not; below .8 other measures mislead.

@@ -8,6 +8,8 @@ from karat.core.measure import Column, Cut, Judged, measure
 @measure(
     name="MAP",
     aliases=("AP", "map_cut"),
+    formula="sum over relevant slots of (hits@rank / rank x units credited) / R",
+    defined_by="TREC, as trec_eval's map and map_cut",
     best_for="questions with several relevant passages, all of them wanted early",
     prefer="nDCG@k with graded relevance",
 )

@@ -8,6 +8,8 @@ from karat.core.measure import Column, Cut, Judged, measure
 @measure(
     name="MRR",
     aliases=("RR", "recip_rank"),
+    formula="1 / rank of the first relevant slot, 0 without one",
+    defined_by="TREC-8's question answering track (Voorhees, 1999)",
     best_for="how soon a reader meets the first useful passage",
     prefer="nDCG@k or MAP when there are several relevant passages",
 )

@@ -16,6 +16,8 @@ from karat.measures.ranking._arithmetic import GAINS, Gain, share
     aliases=("ndcg_cut",),
     follows_rel=False,
     variants=("nDCG(gain=exp)@10", "nDCG(gain=binary)@10", "nDCG(ideal=retrieved)@10", "nDCG(condensed)@10"),
+    formula="sum over i <= k of g_i / log2(i + 1), divided by the same sum of the ideal order",
+    defined_by="Järvelin and Kekäläinen (2002), with trec_eval's gain and discount",
     best_for="the quality of the whole ranking, with graded relevance",
     prefer="MRR when only the first relevant passage matters",
 )

@@ -9,6 +9,8 @@ from karat.measures.ranking._arithmetic import share
 @measure(
     name="Precision",
     aliases=("P", "context_precision", "avg_context_precision", "set_P"),
+    formula="hits@k / k; without a cut found / distinct units retrieved",
+    defined_by="TREC, as trec_eval's P; without a cut LiveRAG's context precision",
     best_for="keeping noise out of the context",
     prefer="Recall@k when missing a passage costs more than reading a useless one",
 )

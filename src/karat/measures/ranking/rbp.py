@@ -13,6 +13,8 @@ from karat.measures.ranking._arithmetic import GAINS, Gain
     name="RBP",
     shown=("p",),
     variants=("RBP(p=0.8, gain=linear, max_rel=3)", "RBP(p=0.8, gain=exp, max_rel=3)"),
+    formula="(1 - p) sum over i <= k of rel_i p^(i - 1)",
+    defined_by="Moffat and Zobel (2008)",
     best_for="a reader who stops at each passage with probability 1 - p",
     prefer="nDCG@k to compare across questions: RBP of a perfect list depends on how much gold there is",
 )

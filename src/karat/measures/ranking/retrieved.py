@@ -15,7 +15,10 @@ from karat.core.measure import Column, Judged, measure
     unit="count",
     needs_gold=False,
     follows_rel=False,
+    formula="distinct units retrieved",
+    defined_by="LiveRAG (retrieved_docs_count)",
     best_for="seeing how much a system returns",
+    prefer="Precision for how much of it is relevant",
 )
 def retrieved(judged: Judged) -> Column:
     """Number of distinct units retrieved."""

@@ -8,6 +8,8 @@ from karat.core.measure import Column, Judged, measure
 @measure(
     name="Rprec",
     aliases=("R-precision",),
+    formula="found@R / R",
+    defined_by="TREC, as trec_eval's Rprec",
     best_for="comparing questions with very different numbers of relevant passages",
     prefer="Precision@k when the context holds a fixed number of passages",
 )

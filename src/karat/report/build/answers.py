@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING
 from karat.core.text.words import amount, clean, excerpt, names, number, percent, plural
 from karat.report.answers import HEURISTIC, KNOWN, UNKNOWN
 from karat.report.build._parts import value_of
+from karat.report.build.outcomes import outcome_blocks
 from karat.report.document import (
     Block,
     Cell,
@@ -55,6 +56,7 @@ def answer_blocks(view: StudyView) -> Iterator[Block]:
         yield Text(f"Heuristic, by words and rules and not by a model: {', '.join(heuristic)}.", detail=FULL)
     yield bullets((note.text for note in answers.floors), detail=FULL)
     yield from (replace(block, detail=FULL) for block in refusals(view.evaluation, ranked))
+    yield from outcome_blocks(view.evaluation, ranked)
     yield _judges(view)
     bills = [answers.bill(s, study.seconds.get(s, ())) for s in ranked]
     yield from _bills(bills)

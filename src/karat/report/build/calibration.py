@@ -3,10 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from karat.core.text.words import NONE, interval, number, percent, plural, signed
+from karat.report.build._judges import judge_tables, slant_tables
 from karat.report.build._parts import inputs_of, notes_of
+from karat.report.build.outcomes import selective_sentence, selective_table
 from karat.report.document import (
     Block,
     Cell,
@@ -37,16 +40,28 @@ _SURE = 0.02  # a system whose confidence is this near to how often it is right 
 
 
 def document(calibration: Calibration) -> Document:
-    """Each measure against people, then whether systems are as often right as they say."""
-    blocks: list[Block] = [inputs_of([calibration.taken]), *notes_of(calibration.notes)]
+    """Each measure against people, judges against each other, then whether systems are as often right as they say."""
+    blocks: list[Block] = [inputs_of([calibration.taken, *calibration.others]), *notes_of(calibration.notes)]
+    several = len(calibration.measures) > 1 and bool(calibration.pairs)
+    blocks += judge_tables(calibration)
     for one in calibration.measures:
         words = [*agreement_sentences(one), *(mean_sentence(one, system) for system in one.systems)]
-        blocks += [Heading(f"{one.measure} against people", detail=Detail.QUIET), bullets(words, detail=Detail.QUIET)]
-        blocks += [*notes_of(one.notes), _figures(one), *_confusion(one.confusion), _means(one), *_parted(one)]
+        brief = Detail.FULL if several else Detail.QUIET
+        blocks += [Heading(f"{one.measure} against people", detail=brief), bullets(words, detail=brief)]
+        tables = [_figures(one), *_confusion(one.confusion, "people", "measure"), _means(one), *_parted(one)]
+        blocks += [*notes_of(one.notes), *slant_tables(one)]
+        blocks += [replace(table, detail=Detail.FULL) for table in tables] if several else tables
+    for pair in calibration.pairs:
+        shown = _confusion(pair.confusion, pair.a, pair.b)
+        blocks += [replace(table, caption=f"{pair.a} and {pair.b}", detail=Detail.FULL) for table in shown]
     if calibration.reliability:
         words = [confidence_sentence(reliability) for reliability in calibration.reliability]
         blocks += [Heading("Confidence", detail=Detail.QUIET), bullets(words, detail=Detail.QUIET)]
         blocks += [_bins(reliability) for reliability in calibration.reliability]
+    if calibration.selective:
+        words = [selective_sentence(curve) for curve in calibration.selective]
+        blocks += [Heading("Selective accuracy", detail=Detail.QUIET), bullets(words, detail=Detail.QUIET)]
+        blocks += [selective_table(calibration.selective)]
     return Document(f"{calibration.run} against people", blocks)
 
 
@@ -56,10 +71,13 @@ def _figures(one: MeasureCalibration) -> Table:
     rows: list[list[Cell]] = [["answers rated by both", *(f"{a.n:,}" for a in both)]]
     rows.append(["Cohen's kappa", *(Value(a.kappa, a.low, a.high) for a in both)])
     if any(a.weighted is not None for a in both):
+        rows.append(["kappa, linear weights", *(Value(a.linear, a.linear_low, a.linear_high) for a in both)])
         rows.append(["kappa, quadratic weights", *(Value(a.weighted, a.weighted_low, a.weighted_high) for a in both)])
     rows += [["alpha", *map(_alpha, both)], ["Spearman", Value(one.spearman), NONE]]
     bias = f"{signed(one.bias, 3)} {interval(one.bias_low, one.bias_high, 3)}".rstrip()
     rows.append(["bias (measure - people)", bias, NONE])
+    if one.order is not None and one.order.n > 1:
+        rows.append([f"tau of {one.order.n} systems", Value(one.order.tau, one.order.low, one.order.high), NONE])
     if one.n_repeated:
         rows.append([f"flips over {one.n_repeated:,} repeated", percent(one.flips), NONE])
     titles = ("measure and people", "people and people")
@@ -70,11 +88,11 @@ def _alpha(agreement: Agreement) -> Cell:
     return Value(agreement.alpha, note=f"({agreement.metric})") if agreement.alpha is not None else None
 
 
-def _confusion(confusion: Confusion | None) -> Iterator[Table]:
+def _confusion(confusion: Confusion | None, rows: str, columns: str) -> Iterator[Table]:
     if confusion is not None:
-        columns = [Column(""), *count_columns(*(f"measure {name}" for name in confusion.names))]
+        titles = [Column(""), *count_columns(*(f"{columns} {name}" for name in confusion.names))]
         named = zip(confusion.names, confusion.counts, strict=True)
-        yield Table("Answers by category", columns, [[f"people {name}", *counts] for name, counts in named])
+        yield Table("Answers by category", titles, [[f"{rows} {name}", *counts] for name, counts in named])
 
 
 def _means(one: MeasureCalibration) -> Table:
@@ -124,6 +142,8 @@ def agreement_sentences(one: MeasureCalibration) -> list[str]:
     sentences += [f"Measure and people: {reason}." for reason in one.agreement.why]
     if one.confusion is not None and one.agreement.n:
         sentences.append(_same(one.confusion))
+    if one.order is not None and one.order.n > 1 and one.order.why:
+        sentences.append(f"Tau of systems: {one.order.why}.")
     if one.agreement.alpha is not None and one.people.alpha is not None:
         if one.agreement.alpha >= one.people.alpha:
             sentences.append("The measure agrees with people no less than they do with each other.")
@@ -136,10 +156,8 @@ def _same(table: Confusion) -> str:
     total = sum(sum(row) for row in table.counts)
     same = sum(row[i] for i, row in enumerate(table.counts))
     cuts = ", ".join(f"{number(cut, 3)} for {name}" for cut, name in zip(table.cuts, table.names[1:], strict=True))
-    return (
-        f"The measure puts {same:,} of {total:,} answers ({percent(same / total)}) where people do; its scores are cut "
-        f"halfway between the labels, from {cuts}."
-    )
+    how = "" if table.is_exact else f"; its scores are cut halfway between the labels, from {cuts}"
+    return f"The measure puts {same:,} of {total:,} answers ({percent(same / total)}) where people do{how}."
 
 
 def mean_sentence(one: MeasureCalibration, system: CorrectedMean) -> str:

@@ -9,6 +9,7 @@ from karat.core.text.words import NONE, estimate, figure, names, number, percent
 from karat.report.answers import Answers
 from karat.report.build._parts import input_items, notes_of, value_of
 from karat.report.build.answers import counted, refusals, worst_items
+from karat.report.build.outcomes import outcome_blocks
 from karat.report.build.spread import spread
 from karat.report.document import (
     Block,
@@ -59,6 +60,7 @@ def document(evaluation: Evaluation) -> Document:
             *(slice_table(view, name) for name in view.slices),
             *_answers(evaluation),
             *refusals(evaluation),
+            *outcome_blocks(evaluation),
             *usage(evaluation),
             *notes_of(evaluation.notes),
             Heading("Inputs"),

@@ -47,6 +47,8 @@ def document(evaluation: Evaluation, *, rows: bool = False) -> dict[str, Any]:
         "targets": evaluation.targets,
         "usage": evaluation.usage,
         "refusals": list(evaluation.refusals.values()),
+        "outcomes": evaluation.outcomes,
+        "selective": evaluation.selective,
         "verdicts": evaluation.verdicts,
         "leaders": leaders(view),
         "notes": evaluation.notes,

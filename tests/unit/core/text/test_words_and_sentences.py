@@ -1,7 +1,7 @@
 import pytest
 
 from karat.core.text import LANGUAGES, NORMS, guess_language, sentences, stop_words
-from karat.core.text.citations import citations, cited_sentences, without_citations
+from karat.core.text.citations import citations, cited_sentences, with_places, without_citations
 from karat.core.text.sentences import sentence_spans
 
 
@@ -79,3 +79,37 @@ def test_citations():
         ("Two.", (2,)),
         ("Three.", (3, 4, 5)),
     ]
+    assert cited_sentences('He said "Paris." [1] It rains.” [2] 雨。[3]') == [
+        ('He said "Paris."', (1,)),
+        ("It rains.”", (2,)),
+        ("雨。", (3,)),
+    ]
+    assert cited_sentences("[1][2, 3]") == []
+
+
+@pytest.mark.parametrize(
+    ("text", "ids", "numbered"),
+    [
+        ("It is so [b].", ["a", "b"], "It is so [2]."),
+        ("So [b][a], so [a; b] and [a,b].", ["a", "b"], "So [2][1], so [1,2] and [1,2]."),
+        ("So [c], [a or b], [a, c] and [].", ["a", "b"], "So [c], [a or b], [a, c] and []."),
+        ("So [1] and [b, 1].", ["a", "b"], "So [1] and [2,1]."),
+        ("So [2] and [9] and [7].", ["2", "9"], "So [2] and [2] and [7]."),
+        ("So [Rules, 2nd ed.pdf].", ["x", "Rules, 2nd ed.pdf"], "So [2]."),
+        ("So [a].", ["a", "a"], "So [1]."),
+        ("So [2024] and [a\n].", ["a"], "So [2024] and [1]."),
+        ("So [a].", [], "So [a]."),
+    ],
+)
+def test_marks_that_name_contexts(text, ids, numbered):
+    assert with_places(text, ids) == numbered
+
+
+def test_sentences_that_cite_ids():
+    said = "One [geo#2]. Two (see [below]).[geo#1][geo#2] Three."
+    assert cited_sentences(said, ["geo#1", "geo#2"]) == [
+        ("One.", (2,)),
+        ("Two (see [below]).", (1, 2)),
+        ("Three.", ()),
+    ]
+    assert cited_sentences("One [geo#2].") == [("One [geo#2].", ())]

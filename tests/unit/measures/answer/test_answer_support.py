@@ -139,6 +139,17 @@ def test_citations_by_hand():
     assert outcome("CitationRecall", ("Paris.", contexts)).undefined == {0: "the answer cites nothing"}
 
 
+def test_citations_may_name_the_ids_of_contexts():
+    table = AnswerTable(
+        ("a",), ("q1", "q2"), texts=["?"] * 2, answers=["The bridge is old [geo-2].", "[geo-2][1]"],
+        references=[()] * 2, contexts=[("It rains.", "An old bridge.")] * 2, context_ids=[("geo-1", "geo-2")] * 2,
+        answerable=[True] * 2,
+    )  # fmt: skip
+    result = parse("CitationPrecision").of(table)
+    assert result.values[0] == 1
+    assert result.undefined == {1: "the answer has no sentence beside its citations"}
+
+
 def test_how_much_of_a_sentence_its_context_must_hold():
     rows = ("Red birds sing songs [1].", ["birds sing"])  # half of the content words
     assert outcome("CitationPrecision", rows).values[0] == 1

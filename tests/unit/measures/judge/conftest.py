@@ -12,7 +12,7 @@ from karat.core.models import ChatReply, Models
 class Scripted:
     """Replies by what a call is for: a list for each step, its last entry again and again. Keeps what it was asked."""
 
-    label = "scripted model"
+    label = fingerprint = "scripted model"
 
     def __init__(self, **replies):
         self.replies = {step: list(each) if isinstance(each, list) else [each] for step, each in replies.items()}

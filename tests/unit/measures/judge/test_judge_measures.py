@@ -11,6 +11,8 @@ from karat.core.errors import UsageError
 from karat.core.language import parse
 from karat.core.models import ChatReply
 from karat.measures.compute import compute
+from karat.measures.judge import _prompts
+from karat.measures.judge._prompts import digest_of
 
 EVERY = pytest.mark.parametrize(
     "name",
@@ -36,6 +38,8 @@ def test_a_valid_reply_gives_its_value_with_all_that_stands_behind_it(name, scri
     assert shown["by"] == "model"
     assert shown["model"] == "served-model"
     assert re.fullmatch(r"[a-z_]+/1", shown["prompt"])
+    assert shown["prompt_digest"] == digest_of(shown["prompt"])
+    assert shown["fingerprint"] == "scripted model"
     assert shown["reason"]
     assert (shown["tokens"], shown["cost_usd"]) == (110 * calls, 0.25 * calls)
     assert len(shown["raw"]) == calls
@@ -232,3 +236,14 @@ def test_what_each_needs_is_declared():
         assert parse(f"{name}(by=heuristic)").needs == ()
         assert spec.needs_answer == (name != "ContextRelevance")
         assert spec.needs_contexts == (name in ("Faithfulness", "ContextRelevance"))
+
+
+def test_the_digest_of_a_prompt_follows_its_words(monkeypatch):
+    versions = ("faithfulness/1", "correctness/1", "context_relevance/1", "responsiveness/1", "relevance/1")
+    before = {version: digest_of(version) for version in versions}
+    assert len(set(before.values())) == 5
+    monkeypatch.setattr(_prompts, "_SPLIT", _prompts._SPLIT.replace("claims", "statements"))
+    digest_of.cache_clear()
+    after = {version: digest_of(version) for version in versions}
+    digest_of.cache_clear()
+    assert [version for version in versions if before[version] != after[version]] == list(versions[:2])

@@ -1,0 +1,87 @@
+"""Outcomes: answers right, abstained or wrong by whether their contexts suffice, and over the surest of them."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import replace
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from karat.core.scores import Status
+from karat.core.text.words import plural
+from karat.measures.outcomes import RIGHT, silent
+from karat.results.evaluation import Note, OutcomeTable, SelectiveAccuracy
+from karat.stats.outcomes import outcome_table, selective_accuracy
+
+if TYPE_CHECKING:
+    from numpy.typing import NDArray
+
+    from karat.core.scores import Scores
+    from karat.results.evaluation import Evaluation
+
+    Floats = NDArray[np.float64]
+
+OUTCOME, SUFFICIENT = "CRAG", "ContextSufficient"
+
+
+def with_outcomes(evaluation: Evaluation) -> Evaluation:
+    """The evaluation with what becomes of answers, where its measures say that."""
+    scores = evaluation.scores
+    selective: list[SelectiveAccuracy] = []
+    notes: list[Note] = []
+    for m in _columns(scores, OUTCOME):
+        for s, system in enumerate(scores.systems):
+            outcome = _values(scores, s, m)
+            if system in evaluation.answers and np.isfinite(outcome).any():
+                texts, sure = evaluation.answers[system], evaluation.confidence.get(system, ())
+                curve, said = selective_of(system, scores.measures[m].name, outcome, texts, sure)
+                selective.append(curve)
+                notes += said
+    known = {note.text for note in evaluation.notes}
+    more = [note for note in notes if note.text not in known]
+    return replace(
+        evaluation, outcomes=tuple(_tables(scores)), selective=tuple(selective), notes=(*evaluation.notes, *more)
+    )
+
+
+def selective_of(
+    system: str, correct_by: str, outcome: Floats, answers: Sequence[str | None], confidence: Sequence[float | None]
+) -> tuple[SelectiveAccuracy, list[Note]]:
+    """The selective accuracy of a system by the outcomes of its answers (NaN: not known), and what is to be said of it.
+
+    Confidences that are no probabilities are not ranked by: percent beside shares would stand first.
+    """
+    known = np.isfinite(outcome) & (outcome == np.rint(outcome))
+    answered = known & ~silent(answers, outcome)
+    sure = np.array([np.nan if one is None else one for one in confidence] or [np.nan] * len(outcome), np.float64)
+    ranked, notes = sure[answered], []
+    outside = ranked[np.isfinite(ranked) & ((ranked < 0) | (ranked > 1))]
+    if len(outside):
+        text = f"{system}: {plural(len(outside), 'confidence')} outside 0 to 1 (such as {outside[0]:g})"
+        notes.append(Note("warning", f"{text}, so its selective accuracy is given of all answers together."))
+        ranked = np.full(len(ranked), np.nan)
+    right = (outcome[answered] == RIGHT).astype(np.float64)
+    return selective_accuracy(system, right, ranked, n=int(known.sum()), correct_by=correct_by), notes
+
+
+def _tables(scores: Scores) -> Iterator[OutcomeTable]:
+    """Of each system the table by each pair of measures."""
+    for m in _columns(scores, OUTCOME):
+        for by in _columns(scores, SUFFICIENT):
+            for s, system in enumerate(scores.systems):
+                outcome, enough = _values(scores, s, m), _values(scores, s, by)
+                if np.isfinite(outcome).any():
+                    yield outcome_table(
+                        system, enough, outcome,
+                        sufficient_by=scores.measures[by].name, outcome_by=scores.measures[m].name,
+                    )  # fmt: skip
+
+
+def _columns(scores: Scores, name: str) -> list[int]:
+    return [m for m, measure in enumerate(scores.measures) if measure.spec.name == name]
+
+
+def _values(scores: Scores, system: int, measure: int) -> Floats:
+    values: Floats = np.where(scores.status[system, :, measure] == Status.ok, scores.values[system, :, measure], np.nan)
+    return values
