@@ -146,61 +146,29 @@ CallsFile = Annotated[
     typer.Option("--calls", help="A file that keeps every call of the model: none is paid for twice."),
 ]
 _CHAT: dict[str, tuple[Any, Any]] = {
-    "model": (
-        Annotated[str | None, typer.Option("--model", help="The chat model to ask, as its endpoint calls it.")],
-        None,
-    ),
-    "base_url": (
-        Annotated[
-            str | None, typer.Option("--base-url", help="Of an OpenAI-compatible endpoint; OpenAI's by default.")
-        ],
-        None,
-    ),
-    "key_env": (KeyEnv, None),
-    "price_in": (
-        Annotated[
-            float | None,
-            typer.Option("--price-in", metavar="USD", help="USD for a million tokens that the model reads."),
-        ],
-        None,
-    ),
-    "price_out": (
-        Annotated[
-            float | None,
-            typer.Option("--price-out", metavar="USD", help="USD for a million tokens that the model writes."),
-        ],
-        None,
-    ),
-    "max_cost": (
-        Annotated[
-            float | None,
-            typer.Option("--max-cost", metavar="USD", help="Stop asking the model before it costs more USD."),
-        ],
-        None,
-    ),
-    "max_calls": (
-        Annotated[int | None, typer.Option("--max-calls", metavar="N", help="Ask the model no more often than this.")],
-        None,
-    ),
-    "jobs": (
-        Annotated[
-            int | None, typer.Option("-j", "--jobs", metavar="N", help="How many calls of the model run at a time: 8.")
-        ],
-        None,
-    ),
-    "per_minute": (
-        Annotated[
-            int | None,
-            typer.Option("--per-minute", metavar="N", help="How many calls of the model may begin in a minute."),
-        ],
-        None,
-    ),
-    "repeat": (
-        Annotated[int | None, typer.Option("--repeat", metavar="N", help="How often a judge is asked the same: 1.")],
-        None,
-    ),
-    "calls": (CallsFile, None),
-}
+    name: (Annotated[kind | None, typer.Option(*flags, metavar=metavar, help=told)], None)
+    for name, kind, flags, metavar, told in (
+        ("model", str, ["--model"], None, "The chat model to ask, as its endpoint calls it."),
+        ("base_url", str, ["--base-url"], None, "Of an OpenAI-compatible endpoint; OpenAI's by default."),
+        ("price_in", float, ["--price-in"], "USD", "USD for a million tokens that the model reads."),
+        ("price_out", float, ["--price-out"], "USD", "USD for a million tokens that the model writes."),
+        ("batch", bool, ["--batch/--no-batch"], None, "Ask by batches: cheaper, within a day; goes on when stopped."),
+        (
+            "price_batch",
+            float,
+            ["--price-batch"],
+            "SHARE",
+            "What a batch costs, as a share of the prices: 0.5.",
+        ),
+        ("max_cost", float, ["--max-cost"], "USD", "Stop asking the model before it costs more USD."),
+        ("max_calls", int, ["--max-calls"], "N", "Ask the model no more often than this."),
+        ("jobs", int, ["-j", "--jobs"], "N", "How many calls of the model run at a time: 8."),
+        ("per_minute", int, ["--per-minute"], "N", "How many calls of the model may begin in a minute."),
+        ("repeat", int, ["--repeat"], "N", "How often a judge is asked the same: 1."),
+    )
+} | {"key_env": (KeyEnv, None), "calls": (CallsFile, None)}
+
+
 _MATCHING: dict[str, tuple[Any, Any]] = {
     "match": (Annotated[str | None, typer.Option("--match", help=_MATCHERS)], None),
     "page_offset": (Annotated[int, typer.Option("--page-offset", help="Added to the page numbers of hits.")], 0),
@@ -223,7 +191,12 @@ _MATCHING: dict[str, tuple[Any, Any]] = {
         False,
     ),
 }
-_NOT_SEARCHING = ("base_url", "key_env", "repeat")  # options of a chat model that a system has anyway, or not at all
+
+
+_NOT_SEARCHING = ("base_url", "key_env", "repeat", "batch", "price_batch")
+"""Options of a chat model that a system has anyway, or not at all."""
+
+
 _HOSTS: dict[str, tuple[Any, Any]] = {
     name: (Annotated[list[str] | None, typer.Option(f"--{name.replace('_', '-')}", metavar=what, help=told)], None)
     for name, what, told in (

@@ -30,6 +30,7 @@ if TYPE_CHECKING:
     from karat.systems.index import Index
 
 CALLS, WORDLLAMA = "calls.sqlite", "wordllama"
+_OF_CHAT = ("price_in", "price_out", "batch", "price_batch", "max_cost", "max_calls", "per_minute", "calls")
 _HOW: dict[Need, tuple[str, str]] = {
     "chat": ("a chat model", "Name one with --model (chat=), and its endpoint with --base-url"),
     "cross_encoder": ("a cross-encoder", "Name the folder of one with --cross-encoder (cross_encoder=)"),
@@ -42,9 +43,10 @@ class ChatOptions:
     """A chat model as a command line or a notebook names it; None: not given.
 
     `base_url` and `key_env` (the environment variable that holds the key) are of the endpoint, for an embedder that
-    asks one too. Prices are in USD for a million tokens, `max_cost` in USD. `jobs` calls run at a time, `per_minute`
-    may begin in a minute; `repeat` is how often a judge is asked the same; `calls` is the file that keeps every call,
-    so that none is paid for twice. `announce` is called with an estimate before the first call.
+    asks one too. Prices are in USD for a million tokens, `max_cost` in USD. `batch` asks by the batch endpoints of the
+    server, at `price_batch` of the prices; False asks what is in a batch under way a second time. `jobs` calls run at
+    a time, `per_minute` may begin in a minute; `repeat` is how often a judge is asked the same; `calls` is the file
+    that keeps every call, so that none is paid for twice. `announce` is called with an estimate before the first call.
     """
 
     model: str | ChatSettings | None = None
@@ -52,6 +54,8 @@ class ChatOptions:
     key_env: str | None = None
     price_in: float | None = None
     price_out: float | None = None
+    batch: bool | None = None
+    price_batch: float | None = None
     max_cost: float | None = None
     max_calls: int | None = None
     jobs: int | None = None
@@ -72,7 +76,7 @@ class ChatOptions:
     def settings(self) -> ChatSettings | None:
         """The model with its endpoint and prices; None where none is named, and then what is for one is refused."""
         if self.model is None:
-            for name in self.values("price_in", "price_out", "max_cost", "max_calls", "per_minute", "calls"):
+            for name in self.values(*_OF_CHAT):
                 raise UsageError(
                     f"--{name.replace('_', '-')} is for a chat model, and none is named. Add --model (chat=)."
                 )
@@ -82,7 +86,8 @@ class ChatOptions:
         from karat.models.chat import ChatSettings
 
         prices = {f"{name}_usd": value for name, value in self.values("price_in", "price_out").items()}
-        return ChatSettings(self.model, **self.values("base_url", "key_env", "jobs", "per_minute"), **prices)
+        named = self.values("base_url", "key_env", "jobs", "per_minute", "batch", "price_batch")
+        return ChatSettings(self.model, **named, **prices)
 
 
 ChatValue = Union[str, Mapping[str, Any], "ChatSettings", ChatOptions, None]  # what `chat=` takes
@@ -205,6 +210,11 @@ class ChatOnDemand:
             chosen = self.settings
             assert chosen.chat is not None
             place = chosen.calls
+            if place is None and chosen.chat.batch:
+                raise UsageError(
+                    "a batch may take a day, and what was sent has to be kept until then: name a file for it with "
+                    "--calls FILE (calls=)."
+                )
             if place is None:
                 from tempfile import TemporaryDirectory
 

@@ -13,15 +13,15 @@ LOCK = ".lock"
 
 
 @contextmanager
-def locked(folder: Path, busy: str) -> Iterator[None]:
-    """Hold the folder's lock for the block; `busy` says what to do where another process holds it."""
+def locked(folder: Path, busy: str, name: str = LOCK) -> Iterator[None]:
+    """Hold the folder's lock for the block, or one of another name in it; `busy` says what to do where it is held."""
     try:
         import fcntl
     except ImportError:  # no such locks on this system
         yield
         return
     try:
-        lock = open(folder / LOCK, "a+b", opener=private)  # noqa: SIM115
+        lock = open(folder / name, "a+b", opener=private)  # noqa: SIM115
     except OSError as problem:
         raise unwritable(folder, problem) from None
     with lock:

@@ -10,25 +10,26 @@ from __future__ import annotations
 import asyncio
 import hashlib
 import json
-import logging
 import os
 import re
 import threading
 import weakref
 import zlib
-from collections.abc import Awaitable, Callable, Coroutine, Iterator, Mapping
+from collections.abc import Awaitable, Callable, Coroutine, Mapping
 from concurrent.futures import Future
-from contextlib import contextmanager
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from email.utils import parsedate_to_datetime
 from functools import cache
+from io import BytesIO
 from itertools import count
 from typing import TYPE_CHECKING, Any, TypeVar
 
 from karat.core.errors import KaratError, UsageError
 from karat.core.text.words import excerpt
 from karat.models import hosts
+from karat.models._loop import run_loop
+from karat.models.file_transfer import PIECE, FileDownload, FileUpload
 
 if TYPE_CHECKING:
     import ssl
@@ -42,7 +43,6 @@ FIRST_WAIT = 0.5
 _REFUSED_RETRIES = 2
 """How often a server that takes no connection is tried again: it is down, or it is just starting."""
 _HOST = re.compile(r"(https?://)(?:[^/?#]*@)?([^/?#@]*)", re.IGNORECASE)
-_LOGGERS = ("httpx", "httpcore")
 _ZLIB = ("gzip", "x-gzip", "deflate")
 _ANY_HEADER = 32 + zlib.MAX_WBITS
 
@@ -116,7 +116,7 @@ class JsonEndpoint:
         )
         self._loop, stop = asyncio.new_event_loop(), asyncio.Event()
         self._thread = threading.Thread(
-            target=_run_loop, args=(self._loop, self._client, stop), name="karat endpoint", daemon=True
+            target=run_loop, args=(self._loop, self._client, stop), name="karat endpoint", daemon=True
         )
         self._end = weakref.finalize(self, self._loop.call_soon_threadsafe, stop.set)
         self._end.atexit = False
@@ -137,13 +137,13 @@ class JsonEndpoint:
         """What attempts come to in the end, and how many there were. Waits depend on the seed and on nothing else."""
         for number in count(1):
             outcome = await attempt()
-            wait = self._wait(number, outcome, seed) if isinstance(outcome, RequestFailure) else None
+            wait = self.wait_after(number, outcome, seed) if isinstance(outcome, RequestFailure) else None
             if wait is None:
                 break
             await asyncio.sleep(wait)
         return outcome, number
 
-    def _wait(self, attempt: int, failure: RequestFailure, seed: str) -> float | None:
+    def wait_after(self, attempt: int, failure: RequestFailure, seed: str) -> float | None:
         """Seconds until the next attempt; None: there is none."""
         if failure.at_once:
             return 0.0
@@ -153,42 +153,64 @@ class JsonEndpoint:
         own = backoff(self.first_wait, attempt, seed)
         return own if failure.wait is None else failure.wait + min(own, self.first_wait)
 
-    async def fetch(self, method: str, url: str, payload: Any, headers: Mapping[str, str]) -> bytes | RequestFailure:
-        """The body of the reply to one request; a payload of None is not sent."""
+    async def fetch(
+        self,
+        method: str,
+        url: str,
+        payload: Any,
+        headers: Mapping[str, str],
+        *,
+        upload: FileUpload | None = None,
+        download: FileDownload | None = None,
+    ) -> bytes | RequestFailure:
+        """The body of the reply to one request; a payload of None is not sent.
+
+        With `upload` a file is sent in place of a payload. With `download` the body goes there, and none is returned.
+        Both have more time, as far as bytes are moving.
+        """
         import httpx
 
+        form = {} if upload is None else upload.form()
         try:
             async with (
-                asyncio.timeout(self.timeout_seconds),
-                self._client.stream(method, url, json=payload, headers=headers) as response,
+                asyncio.timeout(self.timeout_seconds + (0.0 if upload is None else upload.seconds)) as deadline,
+                self._client.stream(method, url, json=payload, headers=headers, **form) as response,
             ):
-                content = await self._body(response)
+                into = download if response.is_success else None
+                content = await self._body(response, into, deadline)
         except (TimeoutError, zlib.error, httpx.HTTPError, httpx.InvalidURL) as error:
             return self._broken(error)
         if isinstance(content, RequestFailure) or response.is_success:
             return content
         return self._refusal(response, content)
 
-    async def _body(self, response: httpx.Response) -> bytes | RequestFailure:
-        """The body of a response, unpacked no further than to `largest` bytes."""
+    async def _body(
+        self, response: httpx.Response, download: FileDownload | None, deadline: asyncio.Timeout
+    ) -> bytes | RequestFailure:
+        """The body of a response, unpacked no further than to `largest` bytes, or to those of a download."""
         packing = response.headers.get("content-encoding", "").strip().lower()
         unpacker = zlib.decompressobj(_ANY_HEADER) if packing in _ZLIB else None
         if unpacker is None and packing not in ("", "identity"):
             reason = f"the reply is packed ({self.shown(packing)}), though karat asks for it as it is"
             remedy = "Have the server send it unpacked, or by gzip"
             return RequestFailure(reason=reason, remedy=remedy, again=False, free=False)
-        content = bytearray()
+        content = BytesIO()
+        stream, largest = (content, self.largest) if download is None else (download.stream, download.largest)
+        size, in_time = 0, PIECE
         async for piece in response.aiter_raw():
             if unpacker is None:
-                content += piece
+                size += stream.write(piece)
             elif not unpacker.eof:  # what follows the end would be kept in memory
-                content += unpacker.decompress(piece, self.largest + 1 - len(content))
-            if len(content) > self.largest:
-                reason = f"the reply is larger than {self.largest >> 20} MB"
+                size += stream.write(unpacker.decompress(piece, largest + 1 - size))
+            if size > largest:
+                reason = f"the reply is larger than {largest >> 20} MB"
                 return RequestFailure(
                     reason=reason, remedy="Ask for less at a time", again=self._retry_large, free=False
                 )
-        return bytes(content)
+            if download is not None and size >= in_time:
+                in_time = size + PIECE
+                deadline.reschedule(self._loop.time() + self.timeout_seconds)
+        return content.getvalue()
 
     def _broken(self, error: Exception) -> RequestFailure:
         """What an exception in place of a response means."""
@@ -287,6 +309,10 @@ class ModelEndpoint(JsonEndpoint):
 
     async def send(self, payload: Any) -> bytes | RequestFailure:
         """The body of the reply to one request."""
+        return await self.request("POST", self.place, payload)
+
+    async def request(self, method: str, url: str, payload: Any = None, **files: Any) -> bytes | RequestFailure:
+        """The same for any address of the server; `files` as `fetch` takes them."""
         try:
             key = hosts.key_for(self.address, self.key_env)
         except UsageError as error:
@@ -295,7 +321,7 @@ class ModelEndpoint(JsonEndpoint):
         if self.address == hosts.OPENAI:
             names = {"OpenAI-Organization": "OPENAI_ORG_ID", "OpenAI-Project": "OPENAI_PROJECT_ID"}
             headers |= {name: os.environ[variable] for name, variable in names.items() if variable in os.environ}
-        return await self.fetch("POST", self.place, payload, headers)
+        return await self.fetch(method, url, payload, headers, **files)
 
     def _stops(self, status: int, reason: str, content: bytes) -> str:
         if status in (401, 403):
@@ -358,36 +384,3 @@ def wait_of(response: httpx.Response) -> float | None:
         when = when if when.tzinfo else when.replace(tzinfo=UTC)
         seconds = (when - datetime.now(UTC)).total_seconds()
     return max(seconds, 0.01) if seconds == seconds else None
-
-
-def _run_loop(loop: asyncio.AbstractEventLoop, client: httpx.AsyncClient, stop: asyncio.Event) -> None:
-    """The life of a loop: it ends when `stop` is set."""
-
-    async def serve() -> None:
-        await stop.wait()
-        tasks = asyncio.all_tasks() - {asyncio.current_task()}
-        for task in tasks:
-            task.cancel()
-        await asyncio.gather(*tasks, return_exceptions=True)
-        await client.aclose()
-
-    with _silence_httpx(), asyncio.Runner(loop_factory=lambda: loop) as runner:
-        runner.run(serve())
-
-
-@contextmanager
-def _silence_httpx() -> Iterator[None]:
-    """Keep what httpx logs from this thread (addresses, headers) out of the user's logs."""
-    here = threading.get_ident()
-
-    def foreign(record: logging.LogRecord) -> bool:
-        return record.thread != here
-
-    names = [name for name in logging.root.manager.loggerDict if name.partition(".")[0] in _LOGGERS]
-    for name in names:
-        logging.getLogger(name).addFilter(foreign)
-    try:
-        yield
-    finally:
-        for name in names:
-            logging.getLogger(name).removeFilter(foreign)

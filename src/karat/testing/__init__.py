@@ -6,12 +6,19 @@ from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
+    from karat.testing._batches import BatchScript, FakeBatch
     from karat.testing._faults import Fault
     from karat.testing.fake_llm import FakeLLM, Request
 
-__all__ = ["FakeLLM", "Fault", "Request"]
+__all__ = ["BatchScript", "FakeBatch", "FakeLLM", "Fault", "Request"]
 
-_HOME = {"FakeLLM": "fake_llm", "Fault": "_faults", "Request": "fake_llm"}
+_HOME = {
+    "BatchScript": "_batches",
+    "FakeBatch": "_batches",
+    "FakeLLM": "fake_llm",
+    "Fault": "_faults",
+    "Request": "fake_llm",
+}
 
 
 def __getattr__(name: str) -> Any:

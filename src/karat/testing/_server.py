@@ -9,7 +9,9 @@ from collections.abc import Callable, Mapping
 from contextlib import suppress
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from typing import TYPE_CHECKING, Any
+from urllib.parse import parse_qs, urlsplit
 
+from karat.testing._batches import BatchDesk, LostReplyError, RefusedError
 from karat.testing._faults import STATUS, Fault, spoken
 
 if TYPE_CHECKING:
@@ -28,9 +30,9 @@ class Server(ThreadingHTTPServer):
     daemon_threads = True
     request_queue_size = 256
 
-    def __init__(self, decide: Decide) -> None:
+    def __init__(self, decide: Decide, desk: BatchDesk) -> None:
         super().__init__(("127.0.0.1", 0), _Handler)
-        self.decide, self.closing = decide, threading.Event()
+        self.decide, self.desk, self.closing = decide, desk, threading.Event()
         self._open: set[socket.socket] = set()
         self._open_lock = threading.Lock()
         self._thread = threading.Thread(target=self.serve_forever, kwargs={"poll_interval": 0.02}, daemon=True)
@@ -66,23 +68,37 @@ class Server(ThreadingHTTPServer):
 
 class _Handler(BaseHTTPRequestHandler):
     protocol_version = "HTTP/1.1"
+    disable_nagle_algorithm = True  # the head and the body of a reply are two writes
     server: Server
 
     def log_message(self, format: str, *args: Any) -> None:
         """Nothing is logged."""
 
     def do_GET(self) -> None:
-        """The list of models."""
+        """The list of models, or something about batches."""
         if self.path.rstrip("/").endswith("/models"):
             self._send(200, {"object": "list", "data": [{"id": "fake", "object": "model"}]})
         else:
-            self._status(404, "not_found", "There is no such path.")
+            self._of_batches(b"")
+
+    def _of_batches(self, content: bytes) -> None:
+        parts = urlsplit(self.path)
+        query = {name: values[0] for name, values in parse_qs(parts.query).items()}
+        headers = {name.title(): value for name, value in self.headers.items()}
+        try:
+            reply = self.server.desk.handle(self.command, parts.path.removeprefix("/v1"), query, content, headers)
+        except RefusedError as refusal:
+            self._status(refusal.status, "invalid_request_error", str(refusal))
+        except LostReplyError:
+            self.close_connection = True
+        else:
+            self._send(200, reply)
 
     def do_POST(self) -> None:
-        """A chat completion."""
+        """A chat completion, a file or a batch."""
         content = self.rfile.read(int(self.headers.get("Content-Length") or 0))
         if not self.path.rstrip("/").endswith("/chat/completions"):
-            self._status(404, "not_found", "There is no such path.")
+            self._of_batches(content)
             return
         try:
             body = json.loads(content)
@@ -101,7 +117,7 @@ class _Handler(BaseHTTPRequestHandler):
     def _answer(self, request: Request) -> None:
         fault = request.fault
         if request.reply is not None:
-            self._send(200, _completion(request, spoken(fault, request.reply)))
+            self._send(200, completion(request))
         elif fault is not None:
             self._misbehave(request, fault)
 
@@ -116,14 +132,14 @@ class _Handler(BaseHTTPRequestHandler):
         elif fault.kind == "drip":
             self._drip()
         elif fault.kind == "half":
-            content = json.dumps(_completion(request, "This reply ends in the middle of")).encode()
+            content = json.dumps(made_completion(request, "This reply ends in the middle of")).encode()
             self._head(200, len(content))
             self.wfile.write(content[: len(content) // 2])
             self.close_connection = True
         elif fault.kind == "huge":
-            self._send(200, _completion(request, "all work and no play " * (_HUGE // 21)))
+            self._send(200, made_completion(request, "all work and no play " * (_HUGE // 21)))
         elif fault.kind == "empty":
-            self._send(200, _completion(request, ""))
+            self._send(200, made_completion(request, ""))
         elif fault.kind == "not_chat":
             self._send(200, {"object": "something", "data": []})
         else:
@@ -152,7 +168,29 @@ class _Handler(BaseHTTPRequestHandler):
         self.end_headers()
 
 
-def _completion(request: Request, text: str) -> dict[str, Any]:
+def completion(request: Request) -> dict[str, Any]:
+    """The chat completion that a request which is answered gets."""
+    assert request.reply is not None
+    return made_completion(request, spoken(request.fault, request.reply))
+
+
+def batch_response(request: Request) -> dict[str, Any] | None:
+    """What the line of a batch says of a request; None: it timed out."""
+    fault = request.fault
+    if request.reply is not None:
+        return {"status_code": 200, "request_id": request.digest[:12], "body": completion(request)}
+    assert fault is not None
+    if fault.kind in STATUS:
+        status, code, message = STATUS[fault.kind]
+        error = {"message": fault.message or message, "type": code, "code": code}
+        return {"status_code": status, "request_id": request.digest[:12], "body": {"error": error}}
+    bodies = {"empty": made_completion(request, ""), "not_chat": {"object": "something", "data": []}}
+    if fault.kind in bodies:
+        return {"status_code": 200, "request_id": request.digest[:12], "body": bodies[fault.kind]}
+    return None
+
+
+def made_completion(request: Request, text: str) -> dict[str, Any]:
     """A chat completion as OpenAI sends it. Tokens are counted as 4 bytes each; max_tokens cuts the text."""
     asked = sum(_tokens(str(message.get("content", ""))) for message in request.messages)
     most = request.body.get("max_completion_tokens") or request.body.get("max_tokens")

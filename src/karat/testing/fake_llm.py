@@ -10,6 +10,7 @@ from dataclasses import dataclass, field
 from types import TracebackType
 from typing import Any
 
+from karat.testing._batches import BatchDesk, BatchScript, FakeBatch
 from karat.testing._faults import PASSING, SPOKEN, Fault, Kind
 
 
@@ -66,9 +67,19 @@ class FakeLLM:
     `faults` is a share of requests (0.2) that get a fault which is gone at the next attempt, or the share of each
     fault (`{Fault("half"): 0.1, "hang": 0.05}`), or a function of the request. Which requests get one depends on their
     bodies and `seed`, not on the order in which they come, so that a test with many at once counts the same each time.
+
+    The server takes batches too. `batches` says what becomes of each, or of the first, the second and so on, the last
+    again and again. Requests of a batch are answered, or get their faults, when it ends.
     """
 
-    def __init__(self, reply: Reply = "ok", faults: Faults = None, seed: int = 0) -> None:
+    def __init__(
+        self,
+        reply: Reply = "ok",
+        faults: Faults = None,
+        seed: int = 0,
+        *,
+        batches: BatchScript | Sequence[BatchScript] = BatchScript(),  # noqa: B008 (frozen)
+    ) -> None:
         if not isinstance(reply, str) and not callable(reply) and not reply:
             raise ValueError("a sequence of replies needs at least one reply")
         self._reply, self._faults, self._seed = reply, faults, seed
@@ -76,6 +87,8 @@ class FakeLLM:
         self._lock = threading.Lock()
         self._requests: list[Request] = []
         self._attempts: dict[str, int] = {}
+        scripts = [batches] if isinstance(batches, BatchScript) else list(batches)
+        self._desk = BatchDesk(lambda number: scripts[min(number, len(scripts) - 1)], self._execute)
         self._server: Any = None
 
     @property
@@ -97,10 +110,20 @@ class FakeLLM:
         with self._lock:
             return len(self._requests)
 
+    @property
+    def batches(self) -> list[FakeBatch]:
+        """Every batch so far, in the order in which they were created."""
+        return list(self._desk.batches)
+
+    @property
+    def paid(self) -> list[Request]:
+        """Every request that was answered, by itself or in a batch: what a provider would bill."""
+        return [request for request in self.requests if request.answered]
+
     def __enter__(self) -> FakeLLM:
         from karat.testing._server import Server
 
-        self._server = Server(self._decide)
+        self._server = Server(self._decide, self._desk)
         self._server.start()
         return self
 
@@ -126,6 +149,13 @@ class FakeLLM:
         with self._lock:
             self._requests[place] = request
         return request
+
+    def _execute(self, body: dict[str, Any], headers: Mapping[str, str]) -> tuple[Request, dict[str, Any] | None]:
+        """A request of a batch, and what the batch says of it."""
+        from karat.testing._server import batch_response
+
+        request = self._decide(body, headers)
+        return request, batch_response(request)
 
     def _say(self, request: Request, place: int) -> str | Fault:
         if isinstance(self._reply, str):

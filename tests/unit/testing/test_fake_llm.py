@@ -8,7 +8,7 @@ import urllib.request
 
 import pytest
 
-from karat.testing import FakeLLM, Fault
+from karat.testing import BatchScript, FakeLLM, Fault
 
 BODY = {"model": "m", "messages": [{"role": "system", "content": "Be brief."}, {"role": "user", "content": "12345"}]}
 
@@ -190,3 +190,46 @@ def test_what_cannot_be(make, told):
 def test_outside_its_block_there_is_no_server():
     with pytest.raises(RuntimeError, match="within its with block"):
         _ = FakeLLM().base_url
+
+
+def upload(llm, lines):
+    """The id of a file of requests, sent as a form by hand."""
+    file = "".join(json.dumps(line) + "\n" for line in lines)
+    parts = f'--x\r\nContent-Disposition: form-data; name="purpose"\r\n\r\nbatch\r\n--x\r\nContent-Disposition: form-data; name="file"; filename="a.jsonl"\r\nContent-Type: application/jsonl\r\n\r\n{file}\r\n--x--\r\n'  # noqa: E501
+    request = urllib.request.Request(
+        llm.base_url + "/files", parts.encode(), {"Content-Type": "multipart/form-data; boundary=x"}
+    )
+    with urllib.request.urlopen(request) as response:
+        return json.loads(response.read())["id"]
+
+
+def get(llm, path):
+    with urllib.request.urlopen(llm.base_url + path) as response:
+        return response.read()
+
+
+def test_a_batch_in_the_wire_format():
+    script = BatchScript(("validating", "in_progress"), end="expired", answered=0.5)
+    bodies = [{**BODY, "messages": [{"role": "user", "content": f"question {n}"}]} for n in range(4)]
+    lines = [
+        {"custom_id": f"r{n}", "method": "POST", "url": "/v1/chat/completions", "body": b} for n, b in enumerate(bodies)
+    ]
+    with FakeLLM("yes", lambda r: Fault("bad_request") if r.user == "question 1" else None, batches=script) as llm:
+        wanted = {"input_file_id": upload(llm, lines), "endpoint": "/v1/chat/completions", "completion_window": "24h"}
+        status, _, content = post(llm, {**wanted, "metadata": {"name": "mine"}}, path="/batches")
+        created = json.loads(content)
+        assert (status, created["object"], created["status"]) == (200, "batch", "validating")
+        assert [batch["id"] for batch in json.loads(get(llm, "/batches?limit=5"))["data"]] == [created["id"]]
+        looks = [json.loads(get(llm, f"/batches/{created['id']}")) for _ in range(3)]
+        assert [look["status"] for look in looks] == ["validating", "in_progress", "expired"]
+        assert looks[2]["request_counts"] == {"total": 4, "completed": 1, "failed": 1}
+        assert looks[2]["metadata"] == {"name": "mine"}
+        output = [json.loads(line) for line in get(llm, f"/files/{looks[2]['output_file_id']}/content").splitlines()]
+        errors = [json.loads(line) for line in get(llm, f"/files/{looks[2]['error_file_id']}/content").splitlines()]
+        assert [line["custom_id"] for line in output] == ["r0"]
+        assert output[0]["response"]["body"]["choices"][0]["message"]["content"] == "yes"
+        assert [line["custom_id"] for line in errors] == ["r1", "r2", "r3"]
+        assert errors[0]["response"]["status_code"] == 400
+        assert [line["error"]["code"] for line in errors[1:]] == ["batch_expired"] * 2
+        assert [request.user for request in llm.paid] == ["question 0"]
+        assert post(llm, b"{}", path="/nothing")[0] == 404

@@ -49,7 +49,7 @@ __all__ = [
 FILE = "karat.yaml"
 _NO_WORK = (
     "outputs", "runs_dir", "budgets", "timeout_seconds", "retries", "jobs", "per_minute", "price_in_usd",
-    "price_out_usd", "gate", "pool",
+    "price_out_usd", "batch", "price_batch", "gate", "pool",
 )  # fmt: skip
 
 

@@ -8,27 +8,32 @@ import queue
 import time
 from collections import deque
 from concurrent.futures import Future
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from typing import Any
 from weakref import WeakValueDictionary
 
 from karat.core.errors import KaratError
 from karat.core.models import ChatReply, Prompt
 from karat.core.text.wellformed import well_formed
+from karat.models.chat._replies import LARGEST, REFUSES_JSON, read_reply
 from karat.models.chat.budget import SpendingLedger
 from karat.models.chat.cache import Call, Calls, FailedCall, now, reply_of
 from karat.models.chat.settings import ChatSettings
 from karat.models.endpoint import ModelEndpoint, RequestFailure, after
 
-LARGEST = 4 << 20
-"""How many bytes a reply may have."""
-_SECRET_LENGTH = 12
-"""A shorter key (`none`, `ollama`) is no secret, and a word that replies may hold."""
-_MOST_TOKENS = 1 << 40
-_REFUSES_JSON = (400, 422)
 _MINUTE = 60.0
 
-Done = queue.SimpleQueue[tuple[str, ChatReply] | None]
+
+@dataclass(frozen=True)
+class BatchNews:
+    """What a batch is at while it is waited for, and how much of it is done; without a total, something to be told."""
+
+    what: str
+    done: int = 0
+    total: int = 0
+
+
+Done = queue.SimpleQueue[tuple[str, ChatReply] | BatchNews | None]
 
 
 class _Turn:
@@ -140,7 +145,7 @@ class ChatDispatcher:
                 self.calls.add(outcome)  # before anyone sees it
                 return replace(reply_of(outcome), cached=False)
             last = outcome.reason
-            if outcome.status in _REFUSES_JSON and may_drop_json and request.pop("response_format", None):
+            if outcome.status in REFUSES_JSON and may_drop_json and request.pop("response_format", None):
                 return replace(outcome, at_once=True)
             return outcome
 
@@ -170,71 +175,14 @@ class ChatDispatcher:
             begun = time.monotonic()
             content = await self.endpoint.send(request)
             seconds = time.monotonic() - begun
-            outcome = content if isinstance(content, RequestFailure) else self._read(content, seconds, about)
+            outcome = (
+                content if isinstance(content, RequestFailure) else read_reply(self.endpoint, content, seconds, about)
+            )
         finally:
-            cost = self._book(outcome, most)
+            self._reached |= not isinstance(outcome, RequestFailure) or outcome.reached
+            cost = self.ledger.settle(outcome, most)
             self._settled.set()
         return replace(outcome, cost_usd=cost) if isinstance(outcome, Call) else outcome
-
-    def _book(self, outcome: Call | RequestFailure, most: float) -> float | None:
-        """Put what a call cost into the ledger."""
-        reads, writes = outcome.prompt_tokens, outcome.completion_tokens
-        if isinstance(outcome, RequestFailure):
-            self._reached |= outcome.reached
-            if outcome.free:
-                self.ledger.free(most, reached=outcome.reached)
-                return None
-            if reads is None and writes is None:
-                self.ledger.lose(most)
-                return None
-        self._reached = True
-        return self.ledger.pay(most, reads, writes)
-
-    def _read(self, content: bytes, seconds: float, about: dict[str, str]) -> Call | RequestFailure:
-        """The reply that a body holds, if it is one."""
-        blotted = self.endpoint.blotted
-        body = content.decode("utf-8", "replace")
-        try:
-            values = json.loads(body)
-            plain = json.dumps(values, ensure_ascii=False)
-            if any(text != blotted(text, _SECRET_LENGTH) for text in (body, plain)):
-                body = blotted(plain)
-                values = json.loads(body)
-        except (ValueError, RecursionError):
-            return RequestFailure(reason=f"the reply is not JSON: {self.endpoint.shown(body)!r}", free=False)
-        choices = values.get("choices") if isinstance(values, dict) else None
-        choice = choices[0] if isinstance(choices, list) and choices else None
-        message = choice.get("message") if isinstance(choice, dict) else None
-        if not isinstance(choice, dict) or not isinstance(message, dict):
-            words = self.endpoint.words_of(content)
-            return RequestFailure(reason=f'the reply holds no "choices" with a message: {words}', free=False)
-        usage, finish = values.get("usage"), choice.get("finish_reason")
-        reads, writes = _tokens(usage, "prompt_tokens"), _tokens(usage, "completion_tokens")
-        finish = well_formed(finish)[:40] if isinstance(finish, str) else None
-        text = well_formed(_text(message.get("content")) or _text(message.get("refusal")))
-        if text.strip():
-            return Call(
-                **about,
-                reply=well_formed(body),
-                text=text,
-                prompt_tokens=reads,
-                completion_tokens=writes,
-                cost_usd=None,
-                seconds=seconds,
-                finish=finish,
-                created=now(),
-            )
-        reason = {
-            "length": "the reply is empty: its tokens were used up before it said anything (max_tokens)",
-            "content_filter": "the server withheld the reply (content_filter)",
-        }.get(finish or "")
-        return RequestFailure(
-            reason=reason or "the reply is empty",
-            again=reason is None,
-            free=False,
-            prompt_tokens=reads,
-            completion_tokens=writes,
-        )
 
     def _give_up(self, about: dict[str, str], failure: RequestFailure, attempts: int) -> ChatReply:
         """Put a failure on record, unless it is all there is to say of every prompt."""
@@ -246,16 +194,3 @@ class ChatDispatcher:
         self.calls.add_failure(FailedCall(**about, reason=reason, attempts=attempts, created=now()))
         self.ledger.count(failed=1)
         return ChatReply(error=reason, model=self.settings.model)
-
-
-def _text(content: object) -> str:
-    """The text of a message: a string, or parts of which some hold text."""
-    if isinstance(content, str):
-        return content
-    parts = [part.get("text") for part in content if isinstance(part, dict)] if isinstance(content, list) else []
-    return "".join(part for part in parts if isinstance(part, str))
-
-
-def _tokens(usage: object, name: str) -> int | None:
-    count = usage.get(name) if isinstance(usage, dict) else None
-    return count if type(count) is int and 0 <= count < _MOST_TOKENS else None

@@ -9,7 +9,9 @@ from typing import Any
 
 from karat.core.models import Prompt
 from karat.core.text.words import plural
+from karat.models.chat.cache import Call
 from karat.models.chat.settings import Budget, ChatSettings, messages
+from karat.models.endpoint import RequestFailure
 from karat.models.structured import total
 
 _AROUND = 4
@@ -31,6 +33,8 @@ class CostEstimate:
     prompt_tokens: int
     completion_tokens_most: int
     cost_usd: float | None
+    batch: bool = False
+    batch_price: float | None = None
 
     @property
     def sentence(self) -> str:
@@ -42,8 +46,15 @@ class CostEstimate:
             if self.cost_usd is None
             else f"about {money(self.cost_usd)} at most"
         )
+        how = " in batches" if self.batch else ""
+        if self.batch and self.cost_usd is not None:
+            cost += (
+                ", counted at the full prices: --price-batch says what share of them a batch costs"
+                if self.batch_price is None
+                else f", at {self.batch_price:g} of the full prices"
+            )
         return (
-            f"asking {self.model} {times}{known}: about {self.prompt_tokens:,} tokens to read, "
+            f"asking {self.model} {times}{known}{how}: about {self.prompt_tokens:,} tokens to read, "
             f"at most {self.completion_tokens_most:,} to write; {cost}"
         )
 
@@ -112,6 +123,8 @@ def estimate(settings: ChatSettings, prompts: Sequence[Prompt], cached: int) -> 
         prompt_tokens=reads,
         completion_tokens_most=writes,
         cost_usd=settings.cost_of(reads, writes),
+        batch=bool(settings.batch),
+        batch_price=settings.price_batch,
     )
 
 
@@ -136,10 +149,8 @@ class SpendingLedger:
 
     def take(self, most: float) -> bool | None:
         """Whether a call that costs so much at most may be made. None: ask again when one under way is done."""
-        calls, cost = self.budget.max_calls, self.budget.max_cost_usd
         with self._lock:
-            full = calls is not None and self.spent.calls + self._under_way >= calls
-            full |= cost is not None and self.charged_usd + self._reserved + most > cost * (1 + 1e-9)
+            full = self._is_full(most)
             if full and self._under_way and not self._closed:
                 return None
             self._closed |= full
@@ -147,6 +158,31 @@ class SpendingLedger:
                 self._under_way += 1
                 self._reserved += most
             return not self._closed
+
+    def reserve(self, most: float, *, committed: bool = False) -> bool:
+        """Whether a request may go into a batch that is about to be sent; `committed`: it is in one already."""
+        with self._lock:
+            allowed = committed or not self._is_full(most)
+            if allowed:
+                self._under_way += 1
+                self._reserved += most
+            return allowed
+
+    def _is_full(self, most: float) -> bool:
+        calls, cost = self.budget.max_calls, self.budget.max_cost_usd
+        full = calls is not None and self.spent.calls + self._under_way >= calls
+        return full or (cost is not None and self.charged_usd + self._reserved + most > cost * (1 + 1e-9))
+
+    def settle(self, outcome: Call | RequestFailure, most: float) -> float | None:
+        """A call that was taken or reserved ended so. Returns what it cost, where that is known."""
+        reads, writes = outcome.prompt_tokens, outcome.completion_tokens
+        if isinstance(outcome, RequestFailure) and outcome.free:
+            self.free(most, reached=outcome.reached)
+            return None
+        if isinstance(outcome, RequestFailure) and reads is None and writes is None:
+            self.lose(most)
+            return None
+        return self.pay(most, reads, writes)
 
     def free(self, most: float, *, reached: bool) -> None:
         """A call that was taken is over and cost nothing, whether or not it reached the server."""
@@ -179,6 +215,17 @@ class SpendingLedger:
         """Add to what is spent; a number that is not known makes its sum unknown."""
         sums: dict[str, Any] = {name: total((getattr(self.spent, name), number)) for name, number in numbers.items()}
         self.spent = replace(self.spent, **sums)
+
+    @property
+    def batch_refusal(self) -> str:
+        """Why nothing more goes into a batch."""
+        calls = self.budget.max_calls
+        if calls is not None and self.spent.calls + self._under_way >= calls:
+            return f"the budget of {plural(calls, 'call')} is spent"
+        return (
+            f"the budget of {money(self.budget.max_cost_usd)} allows no more in this batch ({money(self.charged_usd)} "
+            f"spent, {money(self._reserved)} at most for the other requests)"
+        )
 
     @property
     def refusal(self) -> str:

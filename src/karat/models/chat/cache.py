@@ -6,8 +6,8 @@ import sqlite3
 import threading
 import time
 from collections.abc import Iterator
-from contextlib import closing, suppress
-from dataclasses import astuple, dataclass, fields
+from contextlib import closing, contextmanager, suppress
+from dataclasses import astuple, dataclass, fields, replace
 from datetime import UTC, datetime
 from os import PathLike
 from pathlib import Path
@@ -21,6 +21,8 @@ from karat.io.writing import private, private_folder, unwritable
 _KIND = 0x6B617261
 """What marks the file as one of calls (SQLite's application id)."""
 _VERSION = 1
+_NO_SECONDS = -1.0
+"""Stands for seconds that nobody knows: the column takes no NULL in files of earlier versions."""
 _PATIENCE_SECONDS = 60.0
 _TABLES = (
     """CREATE TABLE IF NOT EXISTS calls (
@@ -36,7 +38,10 @@ _HAS_CHECKSUMS = "SELECT count(*) FROM pragma_table_info('calls') WHERE name = '
 
 @dataclass(frozen=True, kw_only=True)
 class Call:
-    """A call that was answered. `request` and `reply` are the bodies as they were sent and received, as JSON."""
+    """A call that was answered. `request` and `reply` are the bodies as they were sent and received, as JSON.
+
+    `seconds` is None where the reply came in a batch.
+    """
 
     key: str
     model: str
@@ -47,7 +52,7 @@ class Call:
     prompt_tokens: int | None
     completion_tokens: int | None
     cost_usd: float | None
-    seconds: float
+    seconds: float | None
     finish: str | None
     created: str
 
@@ -108,17 +113,17 @@ class Calls:
                 "was written by a newer karat", place=str(self.path), remedy="Update karat, or choose another file."
             )
         self._write_ahead()
-        self._run("PRAGMA synchronous = NORMAL")
+        self.rows("PRAGMA synchronous = NORMAL")
         if tables and version == _VERSION and self._number(_HAS_CHECKSUMS):
             return
-        self._run("BEGIN IMMEDIATE")  # another process may do the same
+        self.rows("BEGIN IMMEDIATE")  # another process may do the same
         for statement in _TABLES:
-            self._run(statement)
+            self.rows(statement)
         if not self._number(_HAS_CHECKSUMS):  # an earlier karat made the file
-            self._run("ALTER TABLE calls ADD COLUMN crc32 TEXT")
-        self._run(f"PRAGMA application_id = {_KIND}")
-        self._run(f"PRAGMA user_version = {_VERSION}")
-        self._run("COMMIT")
+            self.rows("ALTER TABLE calls ADD COLUMN crc32 TEXT")
+        self.rows(f"PRAGMA application_id = {_KIND}")
+        self.rows(f"PRAGMA user_version = {_VERSION}")
+        self.rows("COMMIT")
 
     def _write_ahead(self) -> None:
         """Readers beside a writer, and quick commits. SQLite does not wait here, so that karat has to."""
@@ -141,22 +146,30 @@ class Calls:
             self._add(call)
         return call
 
-    def add(self, call: Call) -> None:
-        """Keep a call that was answered. One that stands there already stays as it is."""
-        self._add(call)
-        if self._shared is not None:
-            self._shared.add(call)
+    @property
+    def outermost(self) -> Calls:
+        """The file that the most runs have in common: the shared one, where there is one."""
+        return self if self._shared is None else self._shared.outermost
 
-    def _add(self, call: Call) -> None:
-        self._insert("calls", [*_CALL, "crc32"], *astuple(call), _checksum(call))
+    def add(self, call: Call) -> bool:
+        """Keep a call that was answered; whether it is new. One that stands there already stays as it is."""
+        is_new = self._add(call)
+        return is_new if self._shared is None else self._shared.add(call)
+
+    def _add(self, call: Call) -> bool:
+        columns = [*_CALL, "crc32"]
+        stored = replace(call, seconds=_NO_SECONDS) if call.seconds is None else call
+        return self._insert("calls", columns, *astuple(stored), _checksum(stored))
 
     def add_failure(self, failed: FailedCall) -> None:
         """Put a call that failed on record."""
         self._insert("failures", _FAILED, *astuple(failed))
 
-    def _insert(self, table: str, columns: list[str], *values: Any) -> None:
+    def _insert(self, table: str, columns: list[str], *values: Any) -> bool:
         marks = ", ".join("?" for _ in columns)
-        self._run(f"INSERT OR IGNORE INTO {table} ({', '.join(columns)}) VALUES ({marks})", *values)
+        statement = f"INSERT OR IGNORE INTO {table} ({', '.join(columns)}) VALUES ({marks})"
+        with self._lock, self._problems_told(), closing(self._connection.execute(statement, values)) as cursor:
+            return cursor.rowcount > 0
 
     def __iter__(self) -> Iterator[Call]:
         """Every call of the run that was answered, in the order in which they were."""
@@ -167,19 +180,19 @@ class Calls:
 
     def failures(self) -> list[FailedCall]:
         """Every call of the run that failed, in the order in which they did."""
-        rows = self._run(f"SELECT {', '.join(_FAILED)} FROM failures ORDER BY id")
+        rows = self.rows(f"SELECT {', '.join(_FAILED)} FROM failures ORDER BY id")
         return [FailedCall(**dict(zip(_FAILED, row, strict=True))) for row in rows]
 
     def _calls(self, which: str, *values: Any) -> Iterator[Call]:
         """Calls, each as it was written; one that is not goes, so that it can be asked again."""
-        for *row, checksum in self._run(f"SELECT {', '.join(_CALL)}, crc32 FROM calls {which}", *values):
+        for *row, checksum in self.rows(f"SELECT {', '.join(_CALL)}, crc32 FROM calls {which}", *values):
             call = Call(**dict(zip(_CALL, row, strict=True)))
             if checksum is not None and checksum != _checksum(call):
                 raise self._damaged(*(values or (call.key,)))
-            yield call
+            yield replace(call, seconds=None) if call.seconds == _NO_SECONDS else call
 
     def _damaged(self, key: str) -> InputError:
-        self._run("DELETE FROM calls WHERE key = ?", key)
+        self.rows("DELETE FROM calls WHERE key = ?", key)
         return InputError(
             "a reply in it was damaged (its checksum differs) and is taken out",
             place=str(self.path),
@@ -187,16 +200,35 @@ class Calls:
         )
 
     def _number(self, query: str) -> int:
-        return int(self._run(query)[0][0])
+        return int(self.rows(query)[0][0])
 
-    def _run(self, statement: str, *values: Any) -> list[tuple[Any, ...]]:
+    def rows(self, statement: str, *values: Any) -> list[tuple[Any, ...]]:
         """The rows of a statement."""
-        with self._lock:
+        with self._lock, self._problems_told(), closing(self._connection.execute(statement, values)) as cursor:
+            return cursor.fetchall()
+
+    @contextmanager
+    def durably(self) -> Iterator[sqlite3.Connection]:
+        """Several statements as one; they are on the disk, and outlast a power cut, when the block ends."""
+        with self._lock, self._problems_told():
+            self._connection.execute("PRAGMA synchronous = FULL")
             try:
-                with closing(self._connection.execute(statement, values)) as cursor:
-                    return cursor.fetchall()
-            except sqlite3.Error as problem:
-                raise _unusable(self.path, problem) from None
+                with closing(self._connection.execute("BEGIN IMMEDIATE")):
+                    yield self._connection
+                self._connection.execute("COMMIT")
+            except BaseException:
+                if self._connection.in_transaction:
+                    self._connection.execute("ROLLBACK")
+                raise
+            finally:
+                self._connection.execute("PRAGMA synchronous = NORMAL")
+
+    @contextmanager
+    def _problems_told(self) -> Iterator[None]:
+        try:
+            yield
+        except sqlite3.Error as problem:
+            raise _unusable(self.path, problem) from None
 
     def close(self) -> None:
         """Let go of the files."""

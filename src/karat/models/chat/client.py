@@ -8,14 +8,17 @@ from __future__ import annotations
 
 import queue
 import threading
-from collections.abc import Callable, Generator, Sequence
+from collections.abc import Callable, Generator, Mapping, Sequence
 from contextlib import closing, suppress
 from dataclasses import replace
 
 from karat.core.errors import UsageError
 from karat.core.models import ChatReply, Prompt
+from karat.core.text.words import plural
 from karat.models import hosts
-from karat.models.chat._asking import ChatDispatcher, Done
+from karat.models.chat._asking import BatchNews, ChatDispatcher, Done
+from karat.models.chat._batch_asking import BatchDispatcher
+from karat.models.chat.batches import Batches
 from karat.models.chat.budget import ChatSpending, CostEstimate, SpendingLedger, estimate
 from karat.models.chat.cache import Calls, reply_of
 from karat.models.chat.settings import Budget, ChatSettings
@@ -51,7 +54,7 @@ class Chat:
         self.progress, self.announce, self.first_wait_seconds = progress, announce, first_wait_seconds
         self._ledger = SpendingLedger(settings, self.budget)
         self._start = threading.Lock()
-        self._dispatcher: ChatDispatcher | None = None
+        self._dispatcher: ChatDispatcher | BatchDispatcher | None = None
         self._announced: set[str] = set()
 
     @property
@@ -107,13 +110,18 @@ class Chat:
                 missing[key] = prompt
         if not missing:
             return
-        dispatcher = self._begin(list(missing.values()), len(prompts) - len(missing))
+        dispatcher = self._begin(missing, len(prompts) - len(missing))
         done: Done = queue.SimpleQueue()
         future = dispatcher.submit(missing, done)
         try:
             while (item := _next(done)) is not None:
-                yield item
-        except BaseException:
+                if isinstance(item, BatchNews):
+                    self._tell(item)
+                else:
+                    yield item
+        except BaseException as stop:
+            if isinstance(stop, KeyboardInterrupt) and self.settings.batch:
+                self._tell(BatchNews("a batch that was submitted goes on at the server; the same command reads it"))
             future.cancel()
             with suppress(queue.Empty):
                 while done.get(timeout=_END_SECONDS) is not None:
@@ -124,7 +132,13 @@ class Chat:
         if error := future.result():
             raise error
 
-    def _begin(self, missing: Sequence[Prompt], cached: int) -> ChatDispatcher:
+    def _tell(self, news: BatchNews) -> None:
+        if news.total and self.progress:
+            self.progress(news.what, news.done, news.total)
+        elif not news.total and self.announce:
+            self.announce(news.what)
+
+    def _begin(self, missing: Mapping[str, Prompt], cached: int) -> ChatDispatcher | BatchDispatcher:
         """Refuse what cannot be, say what it will take, and get ready."""
         address, key_env = self.settings.server, self.settings.key_env
         if not hosts.key_for(address, key_env) and address == hosts.OPENAI:
@@ -132,15 +146,23 @@ class Chat:
                 f"{address} needs a key: set the environment variable {key_env}, or give the base url of a server "
                 "that needs none."
             )
+        sent = Batches(self.calls).sent(missing)
+        if sent and self.settings.batch is None:
+            raise UsageError(
+                f"{plural(len(sent), 'prompt')} of {len(missing):,} went into a batch whose replies were not read yet. "
+                "Add --batch to read them, or --no-batch to ask one by one and pay for them a second time."
+            )
         hosts.announce_host(address, key_env)
         with self._start:
-            purpose = missing[0].purpose
-            if self.announce and purpose not in self._announced:
-                sentence = estimate(self.settings, missing, cached).sentence
+            new = [prompt for key, prompt in missing.items() if not self.settings.batch or key not in sent]
+            purpose = next(iter(missing.values())).purpose
+            if new and self.announce and purpose not in self._announced:
+                sentence = estimate(self.settings, new, cached).sentence
                 self.announce(f"{purpose}: {sentence}" if purpose else sentence)
             self._announced.add(purpose)
             if self._dispatcher is None:
-                self._dispatcher = ChatDispatcher(self.settings, self.calls, self._ledger, self.first_wait_seconds)
+                kind = BatchDispatcher if self.settings.batch else ChatDispatcher
+                self._dispatcher = kind(self.settings, self.calls, self._ledger, self.first_wait_seconds)
             return self._dispatcher
 
     def close(self) -> None:
@@ -157,7 +179,7 @@ class Chat:
         self.close()
 
 
-def _next(done: Done) -> tuple[str, ChatReply] | None:
+def _next(done: Done) -> tuple[str, ChatReply] | BatchNews | None:
     """The next that is done. It wakes now and then, for systems where waiting cannot be interrupted."""
     while True:
         try:

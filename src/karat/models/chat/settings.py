@@ -29,8 +29,10 @@ class ChatSettings(ServerSettings):
     """Which chat model, in plain values (JSON).
 
     A `temperature` or `seed` of None is not sent; sample n of a prompt is asked with `seed` + n. `jobs` is how many
-    requests are under way at once. Prices are in USD for a million tokens; None: unknown. `extra` goes into the request
-    as it is; `max_completion_tokens` there is sent in place of `max_tokens`.
+    requests are under way at once. Prices are in USD for a million tokens; None: unknown. With `batch` prompts go to
+    the server's batch endpoints, and `price_batch` is the share of the prices that they cost there; without it they are
+    asked one by one, which is refused for those in a batch that is under way, unless `batch` is False. `extra` goes
+    into the request as it is; `max_completion_tokens` there is sent in place of `max_tokens`.
     """
 
     kind: ClassVar[str] = "chat"
@@ -44,6 +46,8 @@ class ChatSettings(ServerSettings):
     per_minute: int | None = number(None, 1)
     price_in_usd: float | None = number(None)
     price_out_usd: float | None = number(None)
+    batch: bool | None = None
+    price_batch: float | None = number(None)
     extra: Mapping[str, Any] = field(default_factory=dict, hash=False)
 
     def __post_init__(self) -> None:
@@ -65,6 +69,13 @@ class ChatSettings(ServerSettings):
             raise UsageError(
                 "give both prices, for tokens in and for tokens out (USD for a million), or none: a cost that is "
                 "known by half is not known."
+            )
+        if type(self.batch) not in (bool, type(None)):
+            raise wrong_setting("batch", self.batch, "true or false")
+        if self.price_batch is not None and not self.priced:
+            raise UsageError(
+                "the price of a batch is a share of the prices for tokens in and out: give these too (--price-in, "
+                "--price-out)."
             )
         object.__setattr__(self, "extra", _checked(self.extra))
 
@@ -98,7 +109,8 @@ class ChatSettings(ServerSettings):
             return None
         if prompt_tokens is None or completion_tokens is None:
             return None
-        return (prompt_tokens * self.price_in_usd + completion_tokens * self.price_out_usd) / 1e6
+        share = self.price_batch if self.batch and self.price_batch is not None else 1.0
+        return share * (prompt_tokens * self.price_in_usd + completion_tokens * self.price_out_usd) / 1e6
 
     def most_written(self, prompt: Prompt) -> int:
         """How many tokens the reply may have."""
