@@ -166,7 +166,7 @@ class ResultReader(RecordReader):
         texts = self._texts(record)
         if not columns:
             contexts = self.columns.value(record, "retrieved_text")
-            if are_hits(contexts):
+            if are_hits(contexts, named=True):
                 return self._entries(contexts), texts
             return (None if texts is None else HitColumns(len(texts), {"text": list(texts)})), texts
         hits = [

@@ -28,7 +28,7 @@ _FIELDS: dict[str, tuple[str, ...]] = {
     "system": (*RESULTS["system"], "generation_model_name"),
 }
 _MARKED = {"question": "all_relevant_sentence_keys", "answer": "all_utilized_sentence_keys"}
-_NAMES = ("side", "claim", "text", "premise", "verdict")
+_NAMES = ("side", "claim", "text", "cites", "premise", "verdict")
 
 
 def is_ragbench(input: Input) -> bool:
@@ -54,13 +54,13 @@ def ragbench_frame(input: Input, systems: Sequence[str]) -> tuple[pl.DataFrame, 
 
 
 def _rows(record: Record) -> list[Row]:
-    """The rows of a record: side, claim, text, premise and verdict."""
+    """The rows of a record: side, claim, text, the passage it stands in, premise and verdict."""
     documents = [_sentences(one, "documents_sentences") for one in _list(record, "documents_sentences") or []]
     passages = dict(pair for document in documents for pair in document)
     if len(passages) < sum(map(len, documents)):
         raise CellError("a key of documents_sentences stands twice", "Give every sentence a key of its own.")
-    rows = _claims("context", passages)
-    rows.append((PASSAGES_SIDE, len(documents), None, None, None))
+    rows = _claims("context", passages, [str(number) for number, held in enumerate(documents, 1) for _ in held])
+    rows.append((PASSAGES_SIDE, len(documents), None, None, None, None))
     for premise, field in _MARKED.items():
         keys = _list(record, field)
         if keys is not None:
@@ -91,7 +91,7 @@ def _supported(record: Record, answer: Mapping[str, str]) -> Collection[str] | N
 
 def _contradicts(adherence: Any, rows: Sequence[Row]) -> bool:
     """Whether what is said of the whole answer is not what is said of its sentences."""
-    verdicts = [verdict for side, _, _, _, verdict in rows if side == "sentence" and verdict is not None]
+    verdicts = [verdict for side, _, _, _, _, verdict in rows if side == "sentence" and verdict is not None]
     if cells.is_missing(adherence) or not verdicts:
         return False
     return cells.truth_value(adherence) != all(verdict == "entailed" for verdict in verdicts)
@@ -127,13 +127,17 @@ def _known(keys: Sequence[Any], sentences: Mapping[str, str], field: str) -> set
     return named
 
 
-def _claims(side: str, sentences: Mapping[str, str]) -> list[Row]:
-    rows: list[Row] = [(side, number, text, None, None) for number, text in enumerate(sentences.values(), 1)]
-    return rows or [(side, None, None, None, None)]
+def _claims(side: str, sentences: Mapping[str, str], within: Sequence[str | None] = ()) -> list[Row]:
+    places = within or [None] * len(sentences)
+    rows: list[Row] = [
+        (side, number, text, place, None, None)
+        for number, (text, place) in enumerate(zip(sentences.values(), places, strict=True), 1)
+    ]
+    return rows or [(side, None, None, None, None, None)]
 
 
 def _verdicts(side: str, sentences: Mapping[str, str], premise: str, entailed: Collection[str]) -> list[Row]:
     return [
-        (side, number, None, premise, "entailed" if key in entailed else "neither")
+        (side, number, None, None, premise, "entailed" if key in entailed else "neither")
         for number, key in enumerate(sentences, 1)
     ]

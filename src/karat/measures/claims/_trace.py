@@ -9,6 +9,7 @@ import numpy as np
 from karat.core.claims import ClaimTable
 from karat.core.measure import AnswerTable, Bools, Floats
 from karat.core.text.normalise import tokenise
+from karat.measures.claims._table import ratio
 
 Length = Literal["tokens", "sentences"]
 """How long a sentence is: its words, or 1."""
@@ -18,11 +19,11 @@ RAGBENCH = "RAGBench (Friel et al., 2024)"
 def length_share(answered: AnswerTable, table: ClaimTable, marked: Bools, among: Bools, length: Length) -> Floats:
     """Of the length of the sentences `among` those of each pair, the share of the marked; NaN where there is none."""
     sizes = answered.once(("lengths", length), lambda: _lengths(table, length))
-    total = np.bincount(table.pair[among], sizes[among], minlength=table.pairs)
-    chosen = marked & among
-    held = np.bincount(table.pair[chosen], sizes[chosen], minlength=table.pairs)
-    values: Floats = np.divide(held, total, out=np.full(table.pairs, np.nan), where=total > 0)
-    return values
+    held, total = (
+        np.bincount(table.pair[some], sizes[some], minlength=table.pairs).astype(np.float64)
+        for some in (marked & among, among)
+    )
+    return ratio(held, total)
 
 
 def _lengths(table: ClaimTable, length: Length) -> Floats:

@@ -8,7 +8,7 @@ import numpy as np
 
 from karat.core.claims import ENTAILED, PARTIAL, ClaimTable, Relation
 from karat.core.measure import AnswerTable, Floats, MeasureResult, measure
-from karat.measures.claims._table import Empty, over_claims
+from karat.measures.claims._table import Empty, over_claims, ratio
 
 Over = Literal["vital", "all", "weighted"]
 _OKAY: dict[Over, float] = {"vital": 0.0, "all": 1.0, "weighted": 0.5}  # what a nugget that is not vital weighs
@@ -38,7 +38,7 @@ def nugget_recall(
     answer states in part counts a half, and nothing with `strict`. `over=vital` looks at the vital nuggets, `over=all`
     at all, `over=weighted` counts the others half: (vital + 0.5 okay) / (n vital + 0.5 n okay). TREC RAG calls them
     vital, all and weighted score. A question without vital nuggets is undefined over them; `empty=zero` scores it 0, as
-    the track's code does (dialect trec-rag).
+    the track's code does (dialect trec-rag), if it has other nuggets: one without any is undefined.
     """
 
     def score(table: ClaimTable) -> Floats:
@@ -47,9 +47,10 @@ def nugget_recall(
         support = (verdicts == ENTAILED) + (0.0 if strict else 0.5) * (verdicts == PARTIAL)
         weight = np.where(table.vital[nuggets], 1.0, _OKAY[over])
         pair = table.pair[nuggets]
-        total = np.bincount(pair, weight, minlength=table.pairs)
-        held = np.bincount(pair, weight * support, minlength=table.pairs)
-        values: Floats = np.divide(held, total, out=np.full(table.pairs, np.nan), where=total > 0)
+        total: Floats = np.bincount(pair, weight, minlength=table.pairs).astype(np.float64)
+        held: Floats = np.bincount(pair, weight * support, minlength=table.pairs).astype(np.float64)
+        values = ratio(held, total)
+        values[(total == 0) & (table.count("nugget") > 0) & (empty == "zero")] = 0.0
         return values
 
-    return over_claims(answered, "NuggetRecall", _RELATIONS, score, empty=empty, nothing=NO_VITAL)
+    return over_claims(answered, "NuggetRecall", _RELATIONS, score, nothing=NO_VITAL)

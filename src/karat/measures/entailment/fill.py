@@ -6,6 +6,7 @@ call is no part of a verdict's key.
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING
@@ -97,6 +98,7 @@ class _Filling:
         self.texts = {pair: PairTexts.of(answered, pair) for pair in self.pairs}
         self.rows = ClaimRows(answered.systems, answered.questions)
         self.sides: dict[tuple[int, Side], StoredSide] = {}
+        self.labels: dict[tuple[int, Side], list[str]] = {}
         self.origins: dict[VerdictPlace, Origin] = {}
         self.judges = [(GIVEN, ""), *(stored.judges() if judge is None else [(judge.name, judge.prompt)])]
         self.judged = self.known = self.used = self.changed = 0
@@ -133,8 +135,15 @@ class _Filling:
                 else:
                     self._fail(pair, (r for r in self.relations if side_of(r) == side), reply.error)
         for pair, texts in self.texts.items():  # that there is none is known without splitting
-            if not texts.references and any(relation.endswith("reference") for relation in self.relations):
+            asked = any(relation.endswith("reference") for relation in self.relations)
+            if asked and not texts.references and self._is_judged(pair):
                 self.rows.claims(pair, "reference", ())
+
+    def _is_judged(self, pair: int) -> bool:
+        """Whether anybody judges a pair: files are the only judge where they are given without another."""
+        if self.judge is not None or not self.given.sides:
+            return True
+        return any((*self.names(pair), side) in self.given.sides for side in SIDES)
 
     def _known_side(self, pair: int, side: Side) -> StoredSide | None:
         """The claims of a side as a file gives them, as they are stored, or as they stand in the texts."""
@@ -149,18 +158,18 @@ class _Filling:
             given = replace(given, origin=Origin(GIVEN, "", texts.split_key(side, given.origin)))
             return given if base is None else self._corrected(pair, side, base, given)
         if side in _SPLIT_SIDES and not texts.to_split(side):
-            return StoredSide.of(())
+            return StoredSide.of(()) if self._is_judged(pair) else base
         is_mine = base is None or not base.origin.judge or (base.origin.judge, base.origin.prompt) in self.judges
         return base if is_mine or self.judge is None else None
 
     def _corrected(self, pair: int, side: Side, stored: StoredSide, given: StoredSide) -> StoredSide:
         """Which claims are meant where both are there: a file of some of the stored claims corrects those."""
-        known = {_plain(text) for text in stored.texts}
-        strange = [text for text in given.texts if _plain(text) not in known]
+        known = set(_labels(stored.texts))
+        strange = [text for label, text in zip(_labels(given.texts), given.texts, strict=True) if label not in known]
         if not strange:
             return stored
-        if len(strange) == len(given.texts):
-            return given
+        if len(strange) == len(given.texts) or (side not in _SPLIT_SIDES and len(given.texts) >= len(stored.texts)):
+            return given  # claims of its own, or sentences as somebody else tells them apart
         system, question = self.names(pair)
         raise UsageError(
             f"the claims file has a claim that is not among the stored ones of {system}, question {question}, side "
@@ -168,7 +177,7 @@ class _Filling:
         )
 
     def _take(self, pair: int, side: Side, claims: StoredSide) -> None:
-        self.sides[pair, side] = claims
+        self.sides[pair, side], self.labels[pair, side] = claims, _labels(claims.texts)
         self.rows.claims(pair, side, claims.texts, vital=claims.vital, cites=claims.cites)
 
     def _fail(self, pair: int, relations: Iterable[Relation], reason: str) -> None:
@@ -201,7 +210,7 @@ class _Filling:
     def _take_unasked(self) -> None:
         """What a file says of premises that no relation asks for here, or whose texts are not known."""
         for (pair, side), claims in self.sides.items():
-            number_of = {_plain(text): number for number, text in enumerate(claims.texts, 1)}
+            number_of = {label: number for number, label in enumerate(_labels(claims.texts), 1)}
             contexts = self.texts[pair].contexts
             for (text, kind, passages), (verdict, reason) in self.given.verdicts.get(
                 (*self.names(pair), side), {}
@@ -249,7 +258,8 @@ class _Filling:
         """What a file gives, what is stored, and what needs no judge: a premise without words entails nothing."""
         stored = self._stored_verdict(question)
         side = self.given.verdicts.get((*self.names(pair), wanted.side), {})
-        verdict, reason = side.get((_plain(question[1]), wanted.kind, wanted.passages), (UNJUDGED, ""))
+        label = self.labels[pair, wanted.side][wanted.number - 1]
+        verdict, reason = side.get((label, wanted.kind, wanted.passages), (UNJUDGED, ""))
         if verdict != UNJUDGED:
             self.used += 1
             if stored is not None and stored.verdict == verdict:
@@ -326,8 +336,15 @@ def _parts(questions: Sequence[ClaimQuestion], most: int) -> Iterator[Sequence[C
     return (questions[start : start + most] for start in range(0, len(questions), most))
 
 
-def _plain(text: str) -> str:
-    return " ".join(text.split()).casefold()
+def _labels(texts: Sequence[str]) -> list[str]:
+    """Claims of a side as they are compared, blanks and case aside; of several alike, which of them."""
+    times: Counter[str] = Counter()
+    labels = []
+    for text in texts:
+        plain = " ".join(text.split()).casefold()
+        labels.append(plain if not times[plain] else f"{plain}\n{times[plain]}")
+        times[plain] += 1
+    return labels
 
 
 def _given_of(tables: Sequence[ClaimTable]) -> _Given:
@@ -359,11 +376,12 @@ def _of_table(table: ClaimTable) -> _Given:
         )
         for place, rows in claims.items()
     }  # fmt: skip
+    labels = {place: _labels(side.texts) for place, side in sides.items()}
     verdicts: dict[tuple[str, str, Side], dict[GivenPlace, tuple[int, str]]] = {}
-    for row, (pair, of_side, _, kind, passages) in enumerate(places_of(table)):
+    for row, (pair, of_side, number, kind, passages) in enumerate(places_of(table)):
+        place = (*names[pair], of_side)
         said = int(table.verdict[row]), table.reasons.get(row, "")
-        text = _plain(table.texts[int(table.claim[row])])
-        verdicts.setdefault((*names[pair], of_side), {})[text, kind, passages] = said
+        verdicts.setdefault(place, {})[labels[place][number - 1], kind, passages] = said
     failed: dict[tuple[str, str], dict[Relation, str]] = {}
     for (pair, relation), why in table.failed.items():
         failed.setdefault(names[pair], {})[relation] = why

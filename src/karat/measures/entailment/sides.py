@@ -106,7 +106,7 @@ class PairTexts:
 
     def wanted(self, relation: Relation, cites: Sequence[tuple[int, ...]]) -> Iterator[WantedVerdict]:
         """Every verdict that a relation needs on the claims of its side, which cite these passages."""
-        by = relation.partition(" by ")[2]
+        by, is_context = relation.partition(" by ")[2], side_of(relation) == "context"
         here = tuple(range(1, len(self.contexts or ()) + 1))
         for number, cited in enumerate(cites, 1):
             if by == "reference":
@@ -114,7 +114,7 @@ class PairTexts:
                     yield WantedVerdict(relation, number, "reference")
             elif by in ("answer", "question"):
                 kind: PremiseKind = "answer" if by == "answer" else "question"
-                yield WantedVerdict(relation, number, kind, within=cited[0] if side_of(relation) == "context" else 0)
+                yield WantedVerdict(relation, number, kind, within=cited[0] if cited and is_context else 0)
             elif by == "passage":
                 yield from (WantedVerdict(relation, number, "passage", (one,)) for one in here)
             else:
