@@ -27,7 +27,7 @@ from karat.models.chat._asking import BatchNews, Done
 from karat.models.chat._batch_files import ReplyFile, most_bytes, outcome_of, parts, write_requests
 from karat.models.chat._batch_server import BatchServer, Values
 from karat.models.chat._replies import LARGEST, REFUSES_JSON
-from karat.models.chat.batches import CREATING, SUBMITTED, Batches, BatchRecord, BatchRequest
+from karat.models.chat.batches import CREATING, REGISTERED, SUBMITTED, Batches, BatchRecord, BatchRequest
 from karat.models.chat.budget import SpendingLedger
 from karat.models.chat.cache import Call, Calls, FailedCall, now, reply_of
 from karat.models.chat.settings import ChatSettings
@@ -56,13 +56,15 @@ class _Asked:
 class _Round:
     """Prompts that go into batches together, by the keys of their calls.
 
-    `failures` are those without a reply; `reserved` is what requests may cost that are not settled yet.
+    `failures` are those without a reply; `reserved` is what requests may cost that are not settled yet; `keys` are the
+    calls that each batch, by its token, is waited for.
     """
 
     asked: Mapping[str, _Asked]
     done: Done
     failures: dict[str, RequestFailure] = field(default_factory=dict)
     reserved: dict[str, float] = field(default_factory=dict)
+    keys: dict[str, list[str]] = field(default_factory=dict)
 
 
 class BatchDispatcher:
@@ -133,10 +135,10 @@ class BatchDispatcher:
         this = _Round(asked, done)
         try:
             async with self._submitting():
-                missing = self._unread(this)
-                records = await self._resumed(this, missing)
-                held = self.batches.tokens()
-                records += await self._submitted(this, [key for key in missing if key not in held])
+                records = await self._resumed(this)
+                waited = {key for keys in this.keys.values() for key in keys}
+                new = self._unread(this, [key for key in asked if key not in waited])  # after the look at batches
+                records += await self._submitted(this, new)
             await self._wait(this, records)
         finally:
             for most in this.reserved.values():  # it was stopped: what is under way counts again when it is read
@@ -156,10 +158,10 @@ class BatchDispatcher:
                     await asyncio.sleep(min(backoff(self.first_wait, attempt, ""), 1.0))
             yield
 
-    def _unread(self, this: _Round) -> list[str]:
-        """The keys of calls that nobody has read meanwhile."""
+    def _unread(self, this: _Round, keys: Sequence[str]) -> list[str]:
+        """Those of these calls that nobody has read meanwhile; the replies of the others are handed over."""
         missing = []
-        for key in this.asked:
+        for key in keys:
             if call := self.calls.get(key):
                 self.ledger.count(cached=1)
                 this.done.put((key, reply_of(call)))
@@ -167,22 +169,34 @@ class BatchDispatcher:
                 missing.append(key)
         return missing
 
-    async def _resumed(self, this: _Round, missing: Sequence[str]) -> list[BatchRecord]:
-        """Batches under way that hold some of the missing calls. One that was never created is forgotten."""
-        records, tokens = [], self.batches.tokens()
-        for token in dict.fromkeys(tokens[key] for key in missing if key in tokens):
+    def _read_elsewhere(self, this: _Round, token: str) -> None:
+        """Another process has read a batch: its replies are among the calls, which those without one are not."""
+        reason = "another process read the batch, which held no reply to it"
+        for key in self._unread(this, this.keys[token]):
+            this.failures[key] = RequestFailure(reason=reason, again=False, reached=False)
+
+    async def _resumed(self, this: _Round) -> list[BatchRecord]:
+        """Batches under way that hold some of the calls. One that was never created is forgotten."""
+        records = []
+        for key, token in self.batches.tokens().items():
+            if key in this.asked:
+                this.keys.setdefault(token, []).append(key)
+        for token in list(this.keys):
             record = self.batches.record(token)
             if record.state == CREATING and (batch_id := await self.endpoint.look_for(record)):
                 record = self.batches.update(record, state=SUBMITTED, batch_id=batch_id)
-            if record.state != SUBMITTED:
+            if record.state in (REGISTERED, CREATING):
                 self.batches.close(record, _NOT_CREATED)
-                continue
-            for row in self.batches.requests(token):
-                this.reserved[row.key] = self._most(row)
-                self.ledger.reserve(this.reserved[row.key], committed=True)
-            since = f"submitted {record.created[:16].replace('T', ' ')} UTC"
-            this.done.put(BatchNews(f"reading {record.batch_id}: {plural(record.requests, 'request')}, {since}"))
-            records.append(record)
+                del this.keys[token]
+            elif record.state != SUBMITTED:
+                self._read_elsewhere(this, token)
+            else:
+                for row in self.batches.requests(token):
+                    this.reserved[row.key] = self._most(row)
+                    self.ledger.reserve(this.reserved[row.key], committed=True)
+                since = f"submitted {record.created[:16].replace('T', ' ')} UTC"
+                this.done.put(BatchNews(f"reading {record.batch_id}: {plural(record.requests, 'request')}, {since}"))
+                records.append(record)
         return records
 
     async def _submitted(self, this: _Round, keys: Sequence[str]) -> list[BatchRecord]:
@@ -203,6 +217,7 @@ class BatchDispatcher:
             record = await self._created(this, self.batches.register(self.settings.server, self.settings.model, part))
             if record is not None:
                 records.append(record)
+                this.keys[record.token] = [key for key, _, _ in part]
                 told = f"submitted {plural(record.requests, 'request')} as {record.batch_id}"
                 this.done.put(BatchNews(f"{told}; if karat is stopped, the same command reads the replies later"))
         return records
@@ -277,6 +292,9 @@ class BatchDispatcher:
     async def _read(self, this: _Round, record: BatchRecord, batch: Values, state: str) -> None:
         """Keep every reply of a batch that has ended, and account for every request."""
         rows = self.batches.requests(record.token)
+        if not rows:
+            self._read_elsewhere(this, record.token)
+            return
         custom_ids = {row.custom_id for row in rows}
         with ExitStack() as opened:
             files = []

@@ -9,6 +9,7 @@ import pytest
 from karat.core.errors import KaratError, UsageError
 from karat.core.models import Prompt
 from karat.models.chat import Budget, Calls, _batch_asking, _batch_files
+from karat.models.chat._batch_server import BatchServer
 from karat.models.chat.batches import CREATING, Batches
 from karat.models.structured import ask_structured
 from karat.testing import BatchScript, FakeLLM, Fault
@@ -344,6 +345,41 @@ def test_a_batch_of_another_run_is_waited_for_and_read(tmp_path, batched):
         assert (len(llm.batches), len(llm.paid)) == (1, 6)
         assert first.spent.cost_usd + second.spent.cost_usd == pytest.approx(usage_cost(llm), abs=1e-15)
         assert (len(one), len(two)) == (6, 6)
+
+
+@pytest.mark.parametrize("moment", ["while it waits", "while it looks for batches"])
+def test_a_batch_that_another_process_has_read_is_taken_from_the_calls(tmp_path, batched, monkeypatch, moment):
+    path = tmp_path / "calls.sqlite"
+    with (
+        FakeLLM(echo, batches=BatchScript(seconds=0.3)) as llm,
+        Calls(path) as one,
+        Calls(path) as two,
+        batched(llm, one, **PRICES) as first,
+        batched(llm, two, **PRICES) as second,
+    ):
+        thread = threading.Thread(target=first.ask, args=(PROMPTS,))
+        thread.start()
+        while not llm.batches or not llm.batches[0].looks:
+            time.sleep(0.005)
+        record, look_at = Batches.record, BatchServer.look_at
+
+        def late_record(self, token):
+            if self.calls is two:
+                thread.join()
+            return record(self, token)
+
+        async def late_look(self, of):
+            if self is not first._dispatcher.endpoint:
+                thread.join()
+            return await look_at(self, of)
+
+        if moment == "while it waits":
+            monkeypatch.setattr(BatchServer, "look_at", late_look)
+        else:
+            monkeypatch.setattr(Batches, "record", late_record)
+        assert [reply.text for reply in second.ask(PROMPTS)] == [f"answer to question {n}" for n in range(6)]
+        assert (len(llm.batches), len(llm.paid)) == (1, 6)
+        assert (first.spent.calls, second.spent.calls, second.spent.cached, second.charged_usd) == (6, 0, 6, 0)
 
 
 def test_a_server_that_goes_away_leaves_the_batch_to_the_next_time(calls, batched, monkeypatch):
