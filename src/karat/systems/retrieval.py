@@ -132,8 +132,7 @@ class Retrieval:
     With `timed` some questions are searched singly and timed, TIMED of them or all where there are no more; the others
     in batches, by a `pool` where that pays, and a `memory` may know what was found before. A leg whose top depends on
     how deep it is searched, approximate or rewritten, is searched once for each depth. A model that rewrites is asked
-    for all questions at once, before they are searched. What a question excludes is searched past: a leg gives as many
-    other hits as it would.
+    for all questions at once, before they are searched. What a question excludes is searched past.
     """
 
     def __init__(
@@ -148,9 +147,8 @@ class Retrieval:
         pool: SearchPool | None = None,
         excluded: Exclusions | None = None,
     ) -> None:
-        self.engines, self.questions, self._progress = engines, tuple(questions), progress
-        self._models, self._memory, self._timed = models or Models(), memory or Memory(), timed
-        self._pool, self._excluded = pool, excluded
+        self.engines, self.questions, self._progress, self._excluded = engines, tuple(questions), progress, excluded
+        self._models, self._memory, self._timed, self._pool = models or Models(), memory or Memory(), timed, pool
         self._rewritten: dict[tuple[str, ...], dict[int, Rewritten]] = {}
         self._rewriting: dict[tuple[str, ...], Seconds] = {}
         self._depth: dict[tuple[str, tuple[str, ...]], int] = {}
