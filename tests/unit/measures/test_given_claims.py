@@ -48,8 +48,8 @@ def test_records_of_ragbench_are_scored(tmp_path):
         '"response_sentences": [["a", "Oil is black."]], "unsupported_response_sentence_keys": []}\n'
     )
     report = scored("TraceUtilisation,TraceRelevance", str(path))
-    assert report.mean("TraceUtilisation") == 1
-    assert report.mean("TraceRelevance") == pytest.approx(3 / 6)
+    assert report.per_query["TraceUtilisation"].to_list() == [1, 0]  # an empty answer uses nothing
+    assert report.per_query["TraceRelevance"].to_list() == [pytest.approx(3 / 6), None]
 
 
 def test_contexts_that_name_their_ids_are_hits():
