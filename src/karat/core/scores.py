@@ -65,7 +65,8 @@ class Scores(NotebookView):
     """All scores of one evaluation. NaN stands where status is not ok and never leaves the program.
 
     `lists_end` names the systems whose lists of hits all end at the same length, with that length: past it a cut-off
-    sees nothing.
+    sees nothing. `conversations` is the number of each question's conversation, None where each is its own: scores of
+    one conversation are resampled together (`TestSet.conversations`).
     """
 
     systems: tuple[str, ...]
@@ -78,6 +79,7 @@ class Scores(NotebookView):
     details: Mapping[tuple[int, int, int], Mapping[str, Any]] = field(default_factory=dict)
     floors: Mapping[tuple[int, int], Floor] = field(default_factory=dict)  # system, measure: what chance gives
     lists_end: Mapping[str, int] = field(default_factory=dict)
+    conversations: tuple[int, ...] | None = None
 
     @classmethod
     def without_values(
@@ -122,6 +124,7 @@ class Scores(NotebookView):
             details=shifted("details"),
             floors=shifted("floors"),
             lists_end={system: end for part in parts for system, end in part.lists_end.items()},
+            conversations=first.conversations,
         )
 
     def averaged(self, sizes: Sequence[int]) -> Scores:
@@ -178,6 +181,7 @@ class Scores(NotebookView):
             details=selected(self.details),
             floors=selected(self.floors, (0, 2)),
             lists_end={name: self.lists_end[name] for name in names if name in self.lists_end},
+            conversations=self.conversations and tuple(self.conversations[question] for question in lists),
         )
 
     def value(self, system: int, question: int, measure: int) -> float | None:

@@ -61,10 +61,20 @@ class Nugget:
 
 
 @dataclass(frozen=True, slots=True)
+class Turn:
+    """An earlier turn of a conversation: what was asked, and what was answered where that is known."""
+
+    question: str
+    answer: str | None = None
+
+
+@dataclass(frozen=True, slots=True)
 class Question:
     """A question with its gold; `answers` are acceptable reference answers, any of them.
 
-    `nuggets` are the facts that an answer should state. Hits on `excluded` ids do not count for it.
+    `nuggets` are the facts that an answer should state. Hits on `excluded` ids do not count for it. `history` are the
+    earlier turns of its conversation, `turn` (from 1) is its own place in it: a question without any of these is a
+    conversation of its own.
     """
 
     id: str
@@ -77,6 +87,9 @@ class Question:
     answerable: bool = True
     nuggets: tuple[Nugget, ...] = ()
     excluded: tuple[str, ...] = ()
+    history: tuple[Turn, ...] = ()
+    conversation: str | None = None
+    turn: int | None = None
 
     @property
     def excluded_gold(self) -> str | None:
@@ -85,9 +98,11 @@ class Question:
         return next((name for name in self.excluded if name in named), None) if self.excluded else None
 
     def slice_value(self, name: str) -> str | None:
-        """The question's value of a slice: its kind, whether it is answerable, or one of its tags."""
+        """The question's value of a slice: its kind, turn, whether it is answerable, or one of its tags."""
         if name == "kind":
             return self.kind
+        if name == "turn" and self.turn is not None:
+            return str(self.turn)
         if name == "answerable":
             return "yes" if self.answerable else "no"
         return self.tags.get(name)
@@ -169,11 +184,26 @@ class TestSet(NotebookView):
         names: dict[str, None] = {}
         if any(q.kind is not None for q in self.questions):
             names["kind"] = None
+        if any(q.turn is not None for q in self.questions):
+            names["turn"] = None
         for question in self.questions:
             names.update(dict.fromkeys(question.tags))
         if not all(q.answerable for q in self.questions):
             names["answerable"] = None
         return tuple(names)
+
+    @cached_property
+    def conversations(self) -> tuple[int, ...] | None:
+        """The number of each question's conversation; None where no two questions are of the same one.
+
+        Scores of turns of one conversation are not independent: intervals and tests resample conversations.
+        """
+        if self._qrels is not None:
+            return None
+        numbers: dict[object, int] = {}
+        keys = (q.conversation if q.conversation is not None else (place,) for place, q in enumerate(self.questions))
+        found = tuple(numbers.setdefault(key, len(numbers)) for key in keys)
+        return found if len(numbers) < len(found) else None
 
     @cached_property
     def digest(self) -> str:
@@ -184,6 +214,8 @@ class TestSet(NotebookView):
             row: list[Any] = [q.id, q.text, q.answers, gold, q.kind, dict(q.tags), q.answerable]
             if q.nuggets or q.excluded:  # else the digest is that of versions that knew neither
                 row += [[[n.text, n.vital] for n in q.nuggets], q.excluded]
+            if q.history or q.conversation is not None or q.turn is not None:
+                row.append([[[t.question, t.answer] for t in q.history], q.conversation, q.turn])
             sha.update(json.dumps(row, ensure_ascii=False, sort_keys=True).encode("utf-8", "surrogatepass"))
             sha.update(b"\n")
         return sha.hexdigest()
