@@ -81,7 +81,7 @@ def _untested(evaluation: Evaluation, measure: Measure, cost: Cost) -> ParetoFro
     beaten = dominance(
         np.array([value for _, value in of]), np.array([costs[name] for name in systems]), higher_is_better=higher
     )
-    is_front = ~beaten.any(axis=1)
+    is_front = np.array([not row.any() for row in beaten], bool)
     points = [
         ParetoPoint(
             system=summary.system,

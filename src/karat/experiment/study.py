@@ -198,7 +198,7 @@ def study_of(
 
 
 def _retrieval_times(systems: Sequence[StudySystem], evaluation: Evaluation, testset: TestSet) -> Iterator[Usage]:
-    """Seconds of retrieval of the systems whose results do not say them, and of whole questions of those that answer."""
+    """Seconds of retrieval of systems whose results do not say them, and of whole questions of those that answer."""
     from karat.stats.summary import usage
     from karat.systems.source import whole_seconds
 
@@ -245,6 +245,7 @@ def answers_of(system: StudySystem) -> dict[str, StudyAnswer]:
             confidence=a.confidence,
             declined=declines(a.text or ""),
             seconds=a.seconds.get("answer"),
+            seconds_total=a.seconds.get("total"),
         )
         for qid, a in system.run.answers.items()
     }

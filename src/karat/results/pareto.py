@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
-from typing import TYPE_CHECKING, Literal, get_args
+from dataclasses import dataclass, fields
+from typing import TYPE_CHECKING, Any, Literal, get_args
 
 from karat.core.errors import UsageError, did_you_mean
 from karat.core.glance import NotebookView, Table
@@ -91,12 +91,13 @@ class ParetoFront(NotebookView):
         """A row a point, with the cost under its own name."""
         import polars as pl
 
-        heads, rows = self._table()
-        kinds = (pl.String, pl.Float64, pl.Float64, pl.Float64, pl.Float64, pl.Boolean, pl.List(pl.String))
-        columns = zip(*rows, strict=True) if self.points else ((),) * len(heads)
-        return pl.DataFrame(
-            [pl.Series(name, list(column), kind) for name, kind, column in zip(heads, kinds, columns, strict=True)]
+        names = [f.name for f in fields(ParetoPoint)]
+        kinds: dict[str, Any] = dict(
+            zip(names, (pl.String, *[pl.Float64] * 4, pl.Boolean, pl.List(pl.String)), strict=True)
         )
+        columns = {name: [getattr(point, name) for point in self.points] for name in names}
+        heads, _ = self._table()
+        return pl.DataFrame(columns, schema=kinds).rename(dict(zip(names, heads, strict=True)))
 
     def _line(self) -> str:
         left_out = f"; {plural(self.n_left_out, 'system')} left out" if self.n_left_out else ""

@@ -212,6 +212,7 @@ class StudyAnswer:
     confidence: float | None = None
     declined: bool = False
     seconds: float | None = None
+    seconds_total: float | None = None  # of retrieval and answering, where the system says no more
 
 
 @dataclass(frozen=True, repr=False)

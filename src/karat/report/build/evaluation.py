@@ -181,7 +181,7 @@ def by_system(
         values = [value_of(view, system, m) for m in measures]
         rows.append([system, *values, *(cells[place] for _, cells in more)])
     columns += [column for column, _ in more]
-    notes = [*legend(view), *cost_notes(costs)]
+    notes = [*legend(view), *cost_notes([column.title for column, _ in costs])]
     return Table(_caption(view), columns, rows, footnotes=notes, detail=QUIET)
 
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
+from math import floor, log10
 from typing import TYPE_CHECKING
 
 from karat.core.text.words import NONE, amount, names, number, plural, probability
@@ -11,6 +12,7 @@ from karat.results.decisions import can_show_nothing
 from karat.results.pareto import COSTS, STATISTIC
 
 if TYPE_CHECKING:
+    from karat.results.comparison import Pair
     from karat.results.evaluation import Evaluation
     from karat.results.pareto import Cost, ParetoFront, ParetoSaving
 
@@ -24,7 +26,7 @@ def cost_columns(evaluation: Evaluation, systems: Sequence[str]) -> list[tuple[C
     for cost in COSTS:
         usage = [evaluation.usage_of(system, cost) for system in systems]
         if any(usage):
-            cells = [None if one is None else _rounded(one.typical) for one in usage]
+            cells = [None if one is None else brief_cost(one.typical) for one in usage]
             columns.append((Column(cost, "amount", hint=f"{STATISTIC[cost]} per question"), cells))
     return columns
 
@@ -37,22 +39,33 @@ def cost_rows(evaluation: Evaluation, systems: Sequence[str]) -> list[list[Cell]
     ]
 
 
-def _rounded(cost: float) -> float:
+def brief_cost(cost: float) -> float:
     """The cost in three digits, which is more than times are worth."""
     return float(f"{cost:.3g}")
 
 
-def cost_notes(columns: Sequence[tuple[Column, Sequence[Cell]]]) -> list[str]:
-    """What stands for the costs of a system, where any are shown."""
-    shown = [column.title for column, _ in columns]
-    return [f"{names(shown, conjunction='and')}: {'; '.join(_statistics(shown))}, per question."] if shown else []
+def cost_notes(costs: Sequence[str]) -> list[str]:
+    """What stands for the costs of a system, where any are shown.
+
+    >>> cost_notes(["seconds", "tokens"])
+    ['Per question: median (p50) seconds, mean tokens.']
+    """
+    words = {"p50": "median (p50)", "mean": "mean"}
+    shown = [f"{words[STATISTIC[cost]]} {cost}" for cost in costs]
+    return [f"Per question: {', '.join(shown)}."] if shown else []
 
 
-def _statistics(costs: Sequence[str]) -> Iterator[str]:
-    if "seconds" in costs:
-        yield "the median (p50) of seconds" if len(costs) > 1 else "the median (p50)"
-    if others := [cost for cost in costs if cost != "seconds"]:
-        yield f"the mean of {' and '.join(others)}" if len(costs) > 1 else "the mean"
+def cost_difference(pair: Pair) -> Value:
+    """The mean difference in a cost with its interval, in three digits of the largest of them.
+
+    >>> from karat.results.comparison import Pair
+    >>> figures = dict(n=9, p=0.01, adjusted=0.01, wins=9, ties=0, losses=0)
+    >>> cost_difference(Pair(measure="tokens", a="a", b="b", difference=1234.5, low=1100.0, high=1300.0, **figures))
+    Value(value=1234.5, low=1100.0, high=1300.0, std=None, unit='', signed=True, best=False, mark='', note='', digits=0, share=None)
+    """  # noqa: E501
+    most = max((abs(one) for one in (pair.difference, pair.low, pair.high) if one), default=1.0)
+    digits = max(0, 2 - floor(log10(most)))
+    return Value(pair.difference, pair.low, pair.high, signed=True, digits=digits)
 
 
 def saving_lines(evaluation: Evaluation) -> Iterator[str]:
@@ -72,7 +85,7 @@ def saving_sentence(front: ParetoFront, saving: ParetoSaving) -> str:
     "B costs 3.1 times A's seconds (0.31 against 0.1) for a difference of .014 in Recall@5 that is not significant".
     """
     cost = {point.system: point.cost for point in front.points}
-    dear, cheap = (amount(_rounded(cost[name])) for name in (saving.system, saving.cheaper))
+    dear, cheap = (amount(brief_cost(cost[name])) for name in (saving.system, saving.cheaper))
     much = f"{saving.times:,.3g} times" if saving.times is not None else "more than"
     few = "; so few questions can show none" if can_show_nothing(1, saving.n) else ""
     return (
@@ -86,7 +99,7 @@ def front_table(front: ParetoFront) -> Table:
     """Systems of a front and those behind it, the cheapest first."""
     rows: list[list[Cell]] = [
         [
-            point.system, Value(point.value, point.low, point.high, best=point.on_front), _rounded(point.cost),
+            point.system, Value(point.value, point.low, point.high, best=point.on_front), brief_cost(point.cost),
             "yes" if point.on_front else "no", names(point.dominated_by, 2) or NONE,
         ]
         for point in front.points

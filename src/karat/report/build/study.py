@@ -223,7 +223,7 @@ def _standing(view: StudyView, choice: Choice) -> Table:
     ceiling = view.evaluation.ceilings.get(choice.best.measure)
     if ceiling is not None:
         legend.append(f"Ceiling, the best that any ranking could reach with this gold: {number(ceiling, 3)}.")
-    legend += cost_notes(costs)
+    legend += cost_notes([column.title for column, _ in costs])
     return Table(f"Systems by {choice.measure}", columns, rows, most=ROWS, footnotes=legend, detail=QUIET)
 
 

@@ -3,14 +3,14 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from typing import TYPE_CHECKING, Any
 
 from karat.core.text.words import amount, clean
 from karat.report.build.pareto import PER_QUESTION
 from karat.report.charts._chart import Chart, Figure, Missing, Study
 from karat.report.charts._lens import Lens, finite, shortened
-from karat.report.charts._style import headed, tips
+from karat.report.charts._style import SMALL, headed, tips
 
 if TYPE_CHECKING:
     import altair as alt
@@ -21,7 +21,8 @@ WIDE, HIGH = 700, 380
 LABELLED = 14  # systems that all have a label; of more only those of the front have one
 LABEL = 26
 APART = 10  # from this ratio on the scale of costs is logarithmic
-LETTER, LINE, GAP = 6.6, 15, 9  # pixels: the width of a character, the height of a line, from a point to its label
+LETTER, LINE, GAP, MARGIN = 6.6, 15, 9, 40  # pixels: of a character, of a line, from a point to its label, at the right
+FAR = 0.1  # how many lines that cross a label the next farther place is worth
 _Box = tuple[float, float, float, float]
 
 
@@ -49,10 +50,14 @@ def _counted(front: ParetoFront) -> str:
 
 
 def _unlabelled(front: ParetoFront) -> str:
-    return "" if len(front.points) <= LABELLED else "Systems of the front have their names; point at the others."
+    return (
+        ""
+        if len(front.points) <= LABELLED
+        else "Systems of the front have their names where there is room; point at the others."
+    )
 
 
-def _panel(lens: Lens, front: ParetoFront) -> alt.LayerChart:
+def _panel(lens: Lens, front: ParetoFront) -> alt.LayerChart | alt.FacetChart:
     import altair as alt
 
     costs = [point.cost for point in front.points]
@@ -71,6 +76,7 @@ def _panel(lens: Lens, front: ParetoFront) -> alt.LayerChart:
         rows.append({
             "name": clean(point.system, 120), "x": finite(point.cost), "y": finite(point.value),
             "low": finite(point.low), "high": finite(point.high), "on": "yes" if point.on_front else "no",
+                "bar": 0.5 if point.on_front or len(front.points) <= LABELLED else 0.2,
             "said": f"{finite(point.value):.3f} {interval}", "spent": amount(point.cost),
         })  # fmt: skip
     steps = [{"x": p.cost, "y": p.value} for p in front.points if p.on_front]
@@ -84,7 +90,7 @@ def _panel(lens: Lens, front: ParetoFront) -> alt.LayerChart:
     data = alt.InlineData(values=rows)
     shown = tips(name="system", said=front.measure, spent=front.cost, on="on the front")
     step = alt.Chart(alt.InlineData(values=steps)).mark_line(style="guide", interpolate="step-after", strokeWidth=1.5)
-    bars = alt.Chart(data).mark_rule(strokeWidth=1, opacity=0.45, style="interval").transform_filter(
+    bars = alt.Chart(data).mark_rule(strokeWidth=1, style="interval").transform_filter(
         "isValid(datum.low) && isValid(datum.high)"
     )  # fmt: skip
     on = alt.Chart(data).transform_filter("datum.on == 'yes'").mark_point(style="dot", shape="circle", size=85)
@@ -92,22 +98,20 @@ def _panel(lens: Lens, front: ParetoFront) -> alt.LayerChart:
     hollow = off.mark_point(style="mean", shape="circle", size=45, filled=False, strokeWidth=1.3, opacity=0.75)
     layers: list[Any] = [
         step.encode(x=x, y=y),
-        bars.encode(x=x, y=alt.Y("low:Q", title=up), y2="high:Q"),
+        bars.encode(x=x, y=alt.Y("low:Q", title=up), y2="high:Q", opacity=alt.Opacity("bar:Q", scale=None)),
         hollow.encode(x=x, y=y, tooltip=shown),
         on.encode(x=x, y=y, tooltip=shown),
     ]
-    for style, wanted in (("median", True), ("faint", False)):
+    places = {"x": alt.X("px:Q", scale=None, axis=None), "y": alt.Y("py:Q", scale=None, axis=None)}
+    for style, is_front in (("label", True), ("faint", False)):
         texts = [
-            {"px": left, "py": (top + bottom) / 2, "text": labels[p.system]}
-            for p, (left, top, _, bottom) in placed if p.on_front == wanted
-        ]  # fmt: skip
+            {"px": left, "py": (top + bottom) / 2, "text": labels[point.system]}
+            for point, (left, top, _, bottom) in placed
+            if point.on_front == is_front
+        ]
         if texts:
-            mark = alt.Chart(alt.InlineData(values=texts)).mark_text(align="left", baseline="middle", fontSize=12)
-            if not wanted:
-                mark = alt.Chart(alt.InlineData(values=texts)).mark_text(
-                    align="left", baseline="middle", fontSize=12, style=style
-                )
-            places = {"x": alt.X("px:Q", scale=None, axis=None), "y": alt.Y("py:Q", scale=None, axis=None)}
+            base = alt.Chart(alt.InlineData(values=texts))
+            mark = base.mark_text(align="left", baseline="middle", fontSize=SMALL, style=style)
             layers.append(mark.encode(text="text:N", **places))
     return alt.layer(*layers).properties(width=WIDE, height=HIGH)
 
@@ -132,9 +136,10 @@ def _ticks(domain: Sequence[float]) -> list[float]:
 def _placed(
     points: Sequence[ParetoPoint], labels: dict[str, str], domain: Sequence[float], reach: Sequence[float], is_log: bool
 ) -> list[tuple[ParetoPoint, _Box]]:
-    """Where the labels stand, in pixels: beside, above or below their points, the first place that is free.
+    """Where the labels stand, in pixels: about their points, where they cover no other label and no point.
 
-    Those of the front choose first; one that finds no place is left out.
+    Of such places the one that few lines cross and that is near. Those of the front choose first; one that finds no
+    place is left out.
     """
 
     def across(cost: float) -> float:
@@ -146,33 +151,38 @@ def _placed(
 
     dots = [(across(p.cost), down(p.value)) for p in points]
     taken: list[_Box] = [(x - 5, y - 5, x + 5, y + 5) for x, y in dots]
+    lines = [
+        (x - 1, down(max(p.low, p.high)), x + 1, down(min(p.low, p.high)))
+        for p, (x, _) in zip(points, dots, strict=True)
+        if p.low is not None and p.high is not None
+    ]
+    corners = [dot for p, dot in zip(points, dots, strict=True) if p.on_front]
+    for (x, y), (next_x, next_y) in zip(corners, [*corners[1:], (float(WIDE), corners[-1][1])], strict=True):
+        lines += [(x, y - 1, next_x, y + 1), (next_x - 1, min(y, next_y), next_x + 1, max(y, next_y))]
     placed: list[tuple[ParetoPoint, _Box]] = []
-    order = sorted(zip(points, dots, strict=True), key=lambda one: not one[0].on_front)
-    for point, (x, y) in order:
+    for point, (x, y) in sorted(zip(points, dots, strict=True), key=lambda one: not one[0].on_front):
         if point.system not in labels:
             continue
-        width = LETTER * len(labels[point.system])
-        for left, top in _places(x, y, width):
-            box = (left, top, left + width, top + LINE)
-            if (
-                0 <= left
-                and box[2] <= WIDE + 40
-                and 0 <= top
-                and box[3] <= HIGH
-                and not any(_meet(box, b) for b in taken)
-            ):
-                taken.append(box)
-                placed.append((point, box))
-                break
+        boxes = [box for box in _boxes(x, y, LETTER * len(labels[point.system])) if not _any_meets(box, taken)]
+        if boxes:
+            far = {box: FAR * place for place, box in enumerate(boxes)}
+            box = min(boxes, key=lambda box: far[box] + sum(_meet(box, line) for line in lines))
+            taken.append(box)
+            placed.append((point, box))
     return placed
 
 
-def _places(x: float, y: float, width: float) -> list[tuple[float, float]]:
-    """Left upper corners of a label about a point, the nearest first."""
-    rows = [0.0, *(sign * LINE * far for far in (0.7, 1.2, 1.8, 2.5, 3.3) for sign in (-1, 1))]
-    return [
-        (left, y - LINE / 2 + row) for row in rows for left in (x + GAP, x - GAP - width, x - width / 2)
-    ]  # fmt: skip
+def _boxes(x: float, y: float, width: float) -> Iterator[_Box]:
+    """Places of a label about a point inside the panel, the nearest first."""
+    for row in (0.0, *(sign * LINE * far for far in (0.8, 1.3, 1.9, 2.6, 3.4) for sign in (-1, 1))):
+        for left in (x + GAP, x - GAP - width, x - width / 2):
+            top = y - LINE / 2 + row
+            if left >= 2 and left + width <= WIDE + MARGIN and top >= 0 and top + LINE <= HIGH:
+                yield left, top, left + width, top + LINE
+
+
+def _any_meets(box: _Box, others: Sequence[_Box]) -> bool:
+    return any(_meet(box, other) for other in others)
 
 
 def _meet(one: _Box, other: _Box) -> bool:
