@@ -203,7 +203,7 @@ def read(path):
 def check(name, line, wrote=(), every_text=False, without=None, within=1e-9):
     """Run a command and hold its numbers, and those of the files it wrote, against what is recorded under `name`.
 
-    `without` names the part of a JSON object that is not looked at: times that were measured. `within` is how far
+    `without` names the parts of a JSON object that are not looked at: times that were measured. `within` is how far
     numbers may be apart, as a share of them.
     """
     done = run(line)

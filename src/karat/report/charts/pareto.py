@@ -22,7 +22,7 @@ LABELLED = 14  # systems that all have a label; of more only those of the front 
 LABEL = 26
 APART = 10  # from this ratio on the scale of costs is logarithmic
 LETTER, LINE, GAP, MARGIN = 6.6, 15, 9, 40  # pixels: of a character, of a line, from a point to its label, at the right
-FAR = 0.1  # how many lines that cross a label the next farther place is worth
+FAR = 0.3  # how many lines that cross a label the next farther place is worth
 _Box = tuple[float, float, float, float]
 
 
@@ -36,9 +36,12 @@ def make(study: Study) -> Figure | Missing:
         return Missing("fewer than two systems have both a mean of the main measure and a known cost")
     panels = [_panel(lens, front) for front in fronts]
     end = "highest" if fronts[0].higher_is_better else "lowest"
+    systems = [point.system for front in fronts for point in front.points]
+    counted = [f"{lens.counted([lens.main], systems)}."] if lens.main is not None else []
     lines = [
-        f"{' '.join(_counted(front) for front in fronts)} Filled: on the front, which no other system beats in both; "
-        f"upright lines: 95% intervals of the mean. The step is the {end} mean that so much buys.",
+        " ".join([*counted, *map(_counted, fronts)]),
+        "Filled: on the front, which no other system beats in both; upright lines: 95% intervals of the mean. The step "
+        f"is the {end} mean that so much buys.",
         *(_unlabelled(front) for front in fronts[:1]),
     ]
     return alt.vconcat(*panels, spacing=40).properties(title=headed(chart.title, lines, WIDE + 60))
