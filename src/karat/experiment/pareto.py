@@ -8,15 +8,16 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from karat.core.errors import UsageError
 from karat.results.decisions import headlines, is_full
 from karat.results.evaluation import SIGNIFICANT
-from karat.results.pareto import COSTS, Cost, ParetoFront, ParetoPoint, ParetoSaving
+from karat.results.pareto import COSTS, Cost, ParetoFront, ParetoPoint, ParetoSaving, cost_named
 
 if TYPE_CHECKING:
     from karat.core.measure import Measure
     from karat.results.comparison import Pair
     from karat.results.evaluation import Evaluation, Summary
-    from karat.results.study import Choice
+    from karat.results.study import Choice, Study
 
 
 def with_fronts(
@@ -37,6 +38,19 @@ def front_of(
     """The front of one measure and one cost. Without `pairs` the best system is tested against all cheaper ones."""
     (front,) = _fronts(evaluation, measure, [cost], pairs, seed)
     return front
+
+
+def front_of_study(study: Study, measure: str | None, cost: str) -> ParetoFront:
+    """The front of a measure, the main one by default: as it is stored, else made anew."""
+    evaluation, name, asked = study.evaluation, measure or study.main, cost_named(cost)
+    for front in evaluation.pareto:
+        if (front.measure, front.cost) == (name, asked):
+            return front
+    chosen = next(m for m in evaluation.scores.measures if m.name == name)
+    if chosen.spec.direction == "none":
+        raise UsageError(f"of {name} neither more nor less is better, so that it has no front. Name another measure.")
+    pairs = tested_pairs(study.choice, study.pairs) if study.pairs and name == study.main else None
+    return front_of(evaluation, chosen, asked, pairs)
 
 
 def tested_pairs(choice: Choice | None, pairs: Sequence[Pair]) -> list[Pair]:

@@ -164,21 +164,9 @@ class Report(NotebookView):
 
         Without a `measure` it is the main one. `to_polars()` of what is returned has a row a system.
         """
-        from karat.experiment.pareto import front_of, tested_pairs
-        from karat.results.pareto import cost_named
+        from karat.experiment.pareto import front_of_study
 
-        study = self.study
-        name, asked = study.main if measure is None else self._computed(measure), cost_named(cost)
-        for front in self.evaluation.pareto:
-            if (front.measure, front.cost) == (name, asked):
-                return front
-        chosen = next(m for m in self.evaluation.scores.measures if m.name == name)
-        if chosen.spec.direction == "none":
-            raise UsageError(
-                f"of {name} neither more nor less is better, so that it has no front. Name another measure."
-            )
-        pairs = tested_pairs(study.choice, study.pairs) if study.pairs and name == study.main else None
-        return front_of(self.evaluation, chosen, asked, pairs)
+        return front_of_study(self.study, None if measure is None else self._computed(measure), cost)
 
     def by(self, slice: str) -> pl.DataFrame:
         """The summary for each value of a slice ("kind", or any tag of the questions)."""
