@@ -136,16 +136,32 @@ def tables(text):
         for table in re.findall(r"<table.*?</table>", text, re.S):
             yield [html.unescape(re.sub("<[^>]*>", " ", row)) for row in re.findall(r"<td.*?</td>", table, re.S)]
         return
-    rows, ruled = [], False
+    rows, ruled, before, head = [], False, "", ""
     for line in [*text.splitlines(), ""]:
         if re.fullmatch(r"[─\s]*─{3,}[─\s]*", line):
-            ruled = True
+            ruled, head = True, before
         elif line.startswith("|") or " & " in line or (ruled and line.strip()):
             rows.append(line)
         else:
             if rows:
-                yield rows
-            rows, ruled = [], False
+                yield timeless(head or rows[0], rows)
+            rows, ruled, head = [], False, ""
+        before = line
+
+
+def timeless(head, rows):
+    """Rows without their column of seconds; none of a front against them, whose order is that of times."""
+    titles = [title.strip() for title in head.split("|")]
+    if "seconds" not in titles and not re.search(r"  seconds(?:  |$)", head):
+        return rows
+    if "on front" in head:
+        return []
+    if "seconds" in titles:
+        place = titles.index("seconds")
+        return ["|".join(cells[:place] + cells[place + 1 :]) for cells in (row.split("|") for row in rows)]
+    end = head.index("seconds") + len("seconds")
+    start = len(head[: head.index("seconds")].rstrip())
+    return [row[:start] + row[end:] for row in rows]
 
 
 def numbers(lines):
@@ -203,7 +219,7 @@ def read(path):
 def check(name, line, wrote=(), every_text=False, without=None, within=1e-9):
     """Run a command and hold its numbers, and those of the files it wrote, against what is recorded under `name`.
 
-    `without` names the part of a JSON object that is not looked at: times that were measured. `within` is how far
+    `without` names the parts of a JSON object that are not looked at: times that were measured. `within` is how far
     numbers may be apart, as a share of them.
     """
     done = run(line)

@@ -7,14 +7,14 @@ pytestmark = pytest.mark.usefixtures("study")
 
 def test_run(net):
     files = ["runs/*Z-*/summary.csv", "runs/*Z-*/rows.csv", "runs/*Z-*/comparisons.csv", "runs/*Z-*/report.md"]
-    net("show", "show LAST --json", files)
+    net("show", "show LAST --json", files, without="pareto")
     net("show_scores", "show LAST --scores")
     net("show_console", "show LAST -v")
     net("list", "show --json")
 
 
 def test_report(net):
-    net("report", "show LAST -o told.json", ["told.json"], without="usage")
+    net("report", "show LAST -o told.json", ["told.json"], without=("usage", "pareto"))
 
 
 def test_gate(net):
@@ -26,7 +26,7 @@ def test_gate(net):
 
 
 def test_statistics(net):
-    net("run_compare", "compare LAST --json")
+    net("run_compare", "compare LAST --json", without="cost")
     net("run_power", "compare --power demo/questions.jsonl LAST --difference 0.03 --json")
     net("run_factors", "compare --factors LAST --json")
     net("run_verify", "verify LAST --json")

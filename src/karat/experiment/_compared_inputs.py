@@ -23,6 +23,8 @@ if TYPE_CHECKING:
 
     from karat.core.measure import Measure
     from karat.core.types import TestSet
+    from karat.experiment._costs import Costs
+    from karat.experiment.report import Report
     from karat.experiment.settings import MatchSettings
     from karat.experiment.store import RunFolder
     from karat.results.comparison import ScoreTable
@@ -42,6 +44,7 @@ class ScoredSystem:
     values: NDArray[np.float64]  # questions x measures
     status: NDArray[np.uint8]
     repeats: Mapping[str, Repeats] = field(default_factory=dict)  # measure -> number of a question -> a judge's replies
+    costs: Costs = field(default_factory=dict)  # seconds, tokens, cost_usd -> a value for each question
 
     def column(self, measure: str) -> NDArray[np.float64]:
         """The values by one measure."""
@@ -102,7 +105,7 @@ def compared_inputs(
     results: list[Any] = []
     for given in (one.study if isinstance(one, FinishedRun) else one for one in inputs):
         if isinstance(given, Report):
-            found.append(_evaluated(given.evaluation, "report", "report", f"report {len(found) + 1}"))
+            found.append(_reported(given, "report", "report", f"report {len(found) + 1}"))
         elif isinstance(given, Study):
             found.append(_studied(given, given.name, given.name, f"{given.name} {len(found) + 1}", given.manifest))
         elif not isinstance(given, str | os.PathLike):
@@ -121,7 +124,7 @@ def compared_inputs(
             progress=lambda step: None,
         )  # fmt: skip
         names = ", ".join(os.fspath(path) for path in results)
-        found.append(_evaluated(report.evaluation, names, Path(names).stem, names))
+        found.append(_reported(report, names, Path(names).stem, names))
     elif testset is not None:
         raise UsageError(
             "--testset is for files of results, and there is none among what is to be compared. Leave it out."
@@ -245,13 +248,29 @@ def _run(reference: str, runs_dir: str | os.PathLike[str]) -> ComparedInput:
 
 
 def _studied(study: Study, place: str, label: str, id_: str, manifest: Mapping[str, Any]) -> ComparedInput:
-    found = _evaluated(study.evaluation, place, label, id_, study.main)
+    from karat.experiment._costs import study_costs
+
+    found = _evaluated(study.evaluation, place, label, id_, study.main, study_costs(study))
     systems = len(found.systems)
     what = f"{systems} system{'s' if systems != 1 else ''} over {len(study.evaluation.testset)} questions"
     return replace(found, manifest=manifest or None, taken=(InputInfo(place, "stored run", f"{id_}: {what}"),))
 
 
-def _evaluated(evaluation: Evaluation, place: str, label: str, id_: str, main: str | None = None) -> ComparedInput:
+def _reported(report: Report, place: str, label: str, id_: str) -> ComparedInput:
+    from karat.experiment._costs import run_costs
+
+    costs = run_costs(report.runs, report.evaluation.scores.questions)
+    return _evaluated(report.evaluation, place, label, id_, costs=costs)
+
+
+def _evaluated(
+    evaluation: Evaluation,
+    place: str,
+    label: str,
+    id_: str,
+    main: str | None = None,
+    costs: Mapping[str, Costs] | None = None,
+) -> ComparedInput:
     from karat.results.decisions import main_measures
 
     scores = evaluation.scores
@@ -269,6 +288,7 @@ def _evaluated(evaluation: Evaluation, place: str, label: str, id_: str, main: s
         ScoredSystem(
             name=system, questions=scores.questions, measures=names, values=values[s], status=status[s],
             repeats={name: repeats[s, m] for m, name in enumerate(names) if (s, m) in repeats},
+            costs=(costs or {}).get(system, {}),
         )
         for s, system in enumerate(scores.systems)
     )  # fmt: skip

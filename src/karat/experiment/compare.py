@@ -13,6 +13,7 @@ import numpy as np
 from karat.core.errors import NoOverlapError, UsageError, did_you_mean
 from karat.core.progress import shown_in_notebook
 from karat.experiment._compared_inputs import ComparedInput, ScoredSystem, compared_inputs, lacking, named, score_arrays
+from karat.experiment._costs import compared_costs
 from karat.experiment._paired import (
     judge_noise,
     missing_notes,
@@ -131,6 +132,7 @@ def compare(
         notes.append(Note("info", "Score tables do not say which test set they are of: they are paired by id alone."))
     notes += [*missing_notes(status, names, chosen), *unreachable_notes(many, tests, correction, decides, SIGNIFICANT)]
     means = system_means(values, status, names, chosen, baseline)
+    costs, cost_pairs = compared_costs(systems, questions, pairs, correction, many, seed)
     return Comparison(
         systems=tuple(names),
         measures=tuple(chosen),
@@ -150,6 +152,8 @@ def compare(
         losses=losses,
         noise=tuple(noise.values()),
         notes=tuple(notes),
+        costs=costs,
+        cost_pairs=cost_pairs,
     )
 
 

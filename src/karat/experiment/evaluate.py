@@ -118,6 +118,7 @@ def evaluate(
     from karat.core.language import parse_all
     from karat.experiment.inputs import Resolutions, aligned_runs, mapped, opened_index, refuse_textless, slices_of
     from karat.experiment.models import ModelSettings, check_needs, close, models_of, spent_notes
+    from karat.experiment.pareto import with_fronts
     from karat.experiment.report import Report
     from karat.experiment.score import evaluation_of
     from karat.files import as_testset
@@ -178,7 +179,7 @@ def evaluate(
             settings=settings,
             repeats=[len(asked.repeats) for asked in systems_asked],
         )  # fmt: skip
-        evaluation = replace(evaluation, notes=(*evaluation.notes, *spent_notes(models)))
+        evaluation = with_fronts(replace(evaluation, notes=(*evaluation.notes, *spent_notes(models))))
     except NoOverlapError as error:
         error.runs = tuple(runs)
         error.add_note("What the systems returned is in the error's `runs`: karat.score(testset, error.runs) takes it.")

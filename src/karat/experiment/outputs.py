@@ -70,6 +70,7 @@ def _tables(study: Study, outputs: Sequence[str], runs: Sequence[Run]) -> dict[s
     """What is written besides charts and the page, by file name."""
     from karat.experiment.report import render_as, renderings
     from karat.report import results, tables
+    from karat.report.outputs.csv import summary
 
     endings = {ENDINGS[name] for name in outputs if name in ENDINGS} | {".parquet"}
     settings = {c.name: c.settings for c in study.configurations}
@@ -79,6 +80,8 @@ def _tables(study: Study, outputs: Sequence[str], runs: Sequence[Run]) -> dict[s
     if "json" in outputs:
         made["results.json"] = lambda: results.parts(study)
     if "csv" in outputs:
+        timeless = replace(study.evaluation, usage=())  # summary.csv is the same from run to run
+        made |= {"summary.csv": partial(summary, timeless)}
         made["comparisons.csv"] = lambda: tables.pairs(study.pairs)
     made["times.parquet"] = lambda: _times(study)
     if any(run.has_answers for run in runs):

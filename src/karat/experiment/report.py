@@ -23,6 +23,7 @@ if TYPE_CHECKING:
     from karat.report import Output
     from karat.results.evaluation import Evaluation
     from karat.results.gating import RuleResult
+    from karat.results.pareto import ParetoFront
     from karat.results.study import Study
 
     Rendering = Callable[[], Content]
@@ -131,6 +132,20 @@ class Report(NotebookView):
 
     def mean(self, measure: str, system: str | None = None) -> float | None:
         """The mean of a measure; None where no question has a value. `system` may be left out when there is one."""
+        name = self._computed(measure)
+        if system is None:
+            if len(self.systems) > 1:
+                raise UsageError(f"which system? There are {', '.join(self.systems)}.")
+            (system,) = self.systems
+        if system not in self.systems:
+            offered = f"There are {', '.join(self.systems)}."
+            raise UsageError(f"there is no system {system!r}.{did_you_mean(system, self.systems)} {offered}")
+        means = (s.mean for s in self.evaluation.summaries if (s.system, s.measure, s.slice) == (system, name, None))
+        mean = next(means)
+        return None if mean is None else ExplainedMean(mean).of(self, name, system)
+
+    def _computed(self, measure: str) -> str:
+        """The name of a measure that was computed, by any of its spellings."""
         from karat.core.language import parse
         from karat.measures.dialects import dialect_named
 
@@ -142,16 +157,16 @@ class Report(NotebookView):
         if name not in self.measures:
             offered = f"Computed were {', '.join(self.measures)}."
             raise UsageError(f"{name} was not computed.{did_you_mean(name, self.measures)} {offered}")
-        if system is None:
-            if len(self.systems) > 1:
-                raise UsageError(f"which system? There are {', '.join(self.systems)}.")
-            (system,) = self.systems
-        if system not in self.systems:
-            offered = f"There are {', '.join(self.systems)}."
-            raise UsageError(f"there is no system {system!r}.{did_you_mean(system, self.systems)} {offered}")
-        means = (s.mean for s in self.evaluation.summaries if (s.system, s.measure, s.slice) == (system, name, None))
-        mean = next(means)
-        return None if mean is None else ExplainedMean(mean).of(self, name, system)
+        return name
+
+    def pareto(self, measure: str | None = None, cost: str = "seconds") -> ParetoFront:
+        """Which systems no other beats in a measure and in cost: seconds, tokens or cost_usd of a question.
+
+        Without a `measure` it is the main one. `to_polars()` of what is returned has a row a system.
+        """
+        from karat.experiment.pareto import front_of_study
+
+        return front_of_study(self.study, None if measure is None else self._computed(measure), cost)
 
     def by(self, slice: str) -> pl.DataFrame:
         """The summary for each value of a slice ("kind", or any tag of the questions)."""

@@ -76,6 +76,7 @@ def score(
     """
     from karat.experiment.inputs import aligned_runs, mapped, opened_index, resolved
     from karat.experiment.models import ModelSettings, close, models_of, spent_notes
+    from karat.experiment.pareto import with_fronts
     from karat.experiment.report import Report
     from karat.files import as_runs, as_testset
 
@@ -102,7 +103,7 @@ def score(
             questions, runs, choices, progress=step, inputs=inputs, notes=notes, resolution=resolution, models=models,
             settings=settings,
         )  # fmt: skip
-        evaluation = replace(evaluation, notes=(*evaluation.notes, *spent_notes(models)))
+        evaluation = with_fronts(replace(evaluation, notes=(*evaluation.notes, *spent_notes(models))))
     finally:
         close(models)
     return Report(evaluation, runs, choices)
@@ -188,7 +189,7 @@ def evaluation_of(
         matching=matching,
         targets=targets(summaries, ceilings) if dialect.has_targets else (),
         ceilings=ceilings,
-        usage=tuple(_usage(runs)),
+        usage=tuple(_usage(runs, testset.ids)),
         verdicts=verdicts(summaries, scores.measures, dialect=dialect.name),
         notes=(
             *changed_notes(testset),
@@ -303,9 +304,10 @@ def _floor_notes(scores: Scores, models: Models) -> Iterator[Note]:
         yield Note("warning" if near else "info", text)
 
 
-def _usage(runs: Sequence[Run]) -> Iterator[Usage]:
+def _usage(runs: Sequence[Run], questions: Sequence[str]) -> Iterator[Usage]:
     """Seconds, tokens and cost of each system, where they are known."""
     from karat.stats.summary import usage
+    from karat.systems.source import whole_seconds
 
     for run in runs:
         answers = run.answers.values()
@@ -313,6 +315,8 @@ def _usage(runs: Sequence[Run]) -> Iterator[Usage]:
         columns: dict[str, list[float | None]] = {
             f"seconds {s}".strip(): [a.seconds.get(s) for a in answers] for s in steps
         }
+        if len(steps) > 1:
+            columns["seconds total"] = whole_seconds(run, questions)
         columns |= {"tokens": [a.tokens for a in answers], "cost_usd": [a.cost_usd for a in answers]}
         for what, values in columns.items():
             figures = usage(run.name, what, values)

@@ -152,6 +152,7 @@ def study_of(
     Failures are traced for systems whose hits are chunks of an index. `models` are the models that measures ask.
     """
     from karat.experiment.measuring import tried_cuts
+    from karat.experiment.pareto import tested_pairs, with_fronts
     from karat.experiment.score import evaluation_of
     from karat.measures.dialects import dialect_named
 
@@ -167,11 +168,13 @@ def study_of(
     )  # fmt: skip
     evaluation = replace(
         evaluation,
-        usage=(*evaluation.usage, *_retrieval_times(systems, evaluation)),
+        usage=(*evaluation.usage, *_retrieval_times(systems, evaluation, testset)),
         notes=(*evaluation.notes, *_timed_notes(systems, testset)),
     )
     say("choosing", 0, 1)
     choice, pairs = _chosen(evaluation, plan, systems, testset)
+    main = next((m for m in evaluation.scores.measures if m.name == plan.base.name), None)
+    evaluation = with_fronts(evaluation, main, tested_pairs(choice, pairs))
     failures, counts, answer_gold = _failures(systems, plan.k, problems, evaluation, say)
     shown = _shown(systems, choice)
     return Study(
@@ -194,13 +197,20 @@ def study_of(
     )
 
 
-def _retrieval_times(systems: Sequence[StudySystem], evaluation: Evaluation) -> list[Usage]:
-    """Seconds of retrieval of the systems whose results do not say them."""
+def _retrieval_times(systems: Sequence[StudySystem], evaluation: Evaluation, testset: TestSet) -> Iterator[Usage]:
+    """Seconds of retrieval of systems whose results do not say them, and of whole questions of those that answer."""
     from karat.stats.summary import usage
+    from karat.systems.source import whole_seconds
 
-    said = {u.system for u in evaluation.usage if u.what in ("seconds retrieve", "seconds total")}
-    timed = (usage(c.name, "seconds retrieve", c.seconds) for c in systems if c.name not in said)
-    return [u for u in timed if u is not None]
+    stated = {u.system for u in evaluation.usage if u.what in ("seconds retrieve", "seconds total")}
+    for system in (c for c in systems if c.name not in stated and len(c.seconds)):
+        columns = {"seconds retrieve": system.seconds}
+        if system.run.has_answers:
+            columns["seconds total"] = whole_seconds(system.run, testset.ids, system.seconds)
+        for what, values in columns.items():
+            figures = usage(system.name, what, values)
+            if figures is not None:
+                yield figures
 
 
 def _timed_notes(systems: Sequence[StudySystem], testset: TestSet) -> Iterator[Note]:
@@ -235,6 +245,7 @@ def answers_of(system: StudySystem) -> dict[str, StudyAnswer]:
             confidence=a.confidence,
             declined=declines(a.text or ""),
             seconds=a.seconds.get("answer"),
+            seconds_total=a.seconds.get("total"),
         )
         for qid, a in system.run.answers.items()
     }

@@ -14,6 +14,7 @@ from karat.core.scores import Status
 from karat.core.text.wellformed import well_formed
 from karat.core.types import Gold, Question
 from karat.report.lookups import statuses
+from karat.results.pareto import COSTS, STATISTIC
 
 if TYPE_CHECKING:
     import polars as pl
@@ -52,11 +53,21 @@ COUNTS = ("n", "n_undefined", "n_failed", "n_missing")
 
 
 def summary(evaluation: Evaluation) -> pl.DataFrame:
-    """One row per system x measure x slice; slice and value are null over the whole set."""
+    """One row per system x measure x slice; slice and value are null over the whole set.
+
+    Over the whole set what a question costs the system stands beside, in columns of the costs that are known of any.
+    """
     import polars as pl
 
     types = {c: pl.String if c in TEXT else pl.Int64 if c in COUNTS else pl.Float64 for c in SUMMARY}
     columns = {c: [_safe(getattr(s, f)) for s in evaluation.summaries] for c, f in SUMMARY.items()}
+    for cost in COSTS:
+        usage = {system: evaluation.usage_of(system, cost) for system in evaluation.scores.systems}
+        known = {system: one.typical for system, one in usage.items() if one is not None}
+        if known:
+            name = f"{cost}_{STATISTIC[cost]}"
+            columns[name] = [known.get(s.system) if s.slice is None else None for s in evaluation.summaries]
+            types[name] = pl.Float64
     return pl.DataFrame(columns, schema=types)
 
 

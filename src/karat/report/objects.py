@@ -144,6 +144,7 @@ def study(result: Study, place: str = "") -> str:
         "answers": _answers(result),
         "outcomes": result.evaluation.outcomes,
         "selective": result.evaluation.selective,
+        "pareto": result.evaluation.pareto,
         "error_classes": result.error_classes,
         "next": next_steps(result, place),
         "warnings": [note.text for note in result.evaluation.notes if note.level == "warning"],

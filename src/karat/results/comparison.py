@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 
 from karat.core.glance import NotebookView, Table
 from karat.core.text.words import names, plural
-from karat.results.evaluation import InputInfo, Mean, Note
+from karat.results.evaluation import InputInfo, Mean, Note, Usage
 
 if TYPE_CHECKING:
     import numpy as np
@@ -151,6 +151,10 @@ class Comparison(NotebookView):
     losses: tuple[DroppedQuestions, ...] = ()
     noise: tuple[JudgeNoise, ...] = ()
     notes: tuple[Note, ...] = ()
+    costs: tuple[
+        Usage, ...
+    ] = ()  # seconds, tokens and cost_usd of each system over the compared questions, where known
+    cost_pairs: tuple[Pair, ...] = ()  # the same between two systems; the correction is over these alone
 
     @property
     def failed(self) -> int:

@@ -9,6 +9,7 @@ from typing import Any, Literal
 from karat.core.glance import NotebookView, Table
 from karat.core.scores import Scores
 from karat.core.types import TestSet
+from karat.results.pareto import STATISTIC, Cost, ParetoFront
 
 SIGNIFICANT = 0.05  # an adjusted p up to this is significant
 FORMATS = {"canonical": "karat JSONL"}  # formats whose registered name says little
@@ -151,6 +152,11 @@ class Usage:
         """All the rows together."""
         return self.mean * self.n
 
+    @property
+    def typical(self) -> float:
+        """What stands for the system: p50 of seconds, the mean of tokens and cost."""
+        return self.p50 if STATISTIC[self.what.partition(" ")[0]] == "p50" else self.mean
+
 
 @dataclass(frozen=True, kw_only=True)
 class Refusals:
@@ -256,12 +262,24 @@ class Evaluation(NotebookView):
     """Whether the contexts of each answer hold all relevant gold; None where that is not known."""
     outcomes: tuple[OutcomeTable, ...] = ()  # where both sufficiency and CRAG are computed
     selective: tuple[SelectiveAccuracy, ...] = ()  # where CRAG is computed
+    pareto: tuple[ParetoFront, ...] = ()  # the main measure against each cost that two systems or more are known by
     refusals: Mapping[str, Refusals] = field(default_factory=dict)  # where anything is unanswerable or declined
     docs: Mapping[str, Sequence[Sequence[str]]] = field(default_factory=dict)  # of each hit, beside `ranked`
     pages: Mapping[str, Sequence[Sequence[str]]] = field(default_factory=dict)
     """The page of each hit, beside `ranked`: several joined by a comma, N/A where it is not known."""
     settings: Mapping[str, Mapping[str, Any]] = field(default_factory=dict)  # system -> alpha, k ..., where known
     seconds: Mapping[str, Sequence[float | None]] = field(default_factory=dict)  # system -> of retrieval per question
+
+    def usage_of(self, system: str, cost: Cost) -> Usage | None:
+        """Tokens, cost or seconds of whole questions; None where they are not known, or a part of the seconds alone."""
+        own = {usage.what: usage for usage in self.usage if usage.system == system}
+        if cost != "seconds":
+            return own.get(cost)
+        steps = [
+            step for step, systems in (("retrieve", self.ranked), ("answer", self.answers)) if system in [*systems]
+        ]
+        alone = f"seconds {steps[0]}" if len(steps) == 1 else ""
+        return own.get("seconds total") or own.get("seconds") or own.get(alone)
 
     def _line(self) -> str:
         return self.scores._line()

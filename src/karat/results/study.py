@@ -8,10 +8,12 @@ from functools import cached_property
 from typing import TYPE_CHECKING, Any, Literal
 
 from karat.core.docs import Chunk
+from karat.core.errors import UsageError
 from karat.core.glance import NotebookView, Table
 from karat.core.text.words import number, plural
 from karat.results.comparison import Pair
 from karat.results.evaluation import Evaluation, InputInfo, Note
+from karat.results.pareto import ParetoFront, cost_named
 
 if TYPE_CHECKING:
     import numpy as np
@@ -210,6 +212,7 @@ class StudyAnswer:
     confidence: float | None = None
     declined: bool = False
     seconds: float | None = None
+    seconds_total: float | None = None  # of retrieval and answering, where the system says no more
 
 
 @dataclass(frozen=True, repr=False)
@@ -235,6 +238,16 @@ class Study(NotebookView):
     manifest: Mapping[str, Any] = field(default_factory=dict)
     answer_gold: Mapping[str, Mapping[str, str]] = field(default_factory=dict)
     """System -> question -> what of the gold that was found the answerer was not given; empty where it got all."""
+
+    def pareto(self, measure: str | None = None, cost: str = "seconds") -> ParetoFront:
+        """Which systems no other beats in the main measure and in cost: seconds, tokens or cost_usd of a question."""
+        asked = cost_named(cost)
+        if measure not in (None, self.main):
+            raise UsageError(f"a study holds fronts of {self.main} alone: report.pareto({measure!r}) makes others.")
+        front = next((front for front in self.evaluation.pareto if front.cost == asked), None)
+        if front is None:
+            raise UsageError(f"fewer than two systems have both {self.main} and {asked}, so that there is no front.")
+        return front
 
     def _line(self) -> str:
         best = "" if self.choice is None else f"; {self.choice._line()}"

@@ -116,6 +116,24 @@ def seconds_before_answering(run: Run, questions: Sequence[str]) -> list[float |
     return seconds if any(one is not None for one in seconds) else []
 
 
+def whole_seconds(run: Run, questions: Sequence[str], retrieval: Sequence[float | None] = ()) -> list[float | None]:
+    """Seconds of each question from first to last; None where a step that the system takes has none.
+
+    `retrieval` are seconds of retrieval that the results do not hold.
+    """
+    steps = {step for step, is_taken in (("retrieve", run.has_rankings), ("answer", run.has_answers)) if is_taken}
+    searched = dict(zip(questions, retrieval, strict=True)) if len(retrieval) else {}
+
+    def whole(question: str) -> float | None:
+        answer, spent = run.answers.get(question), searched.get(question)
+        parts = ({"retrieve": spent} if spent is not None else {}) | dict(answer.seconds if answer else {})
+        if "total" in parts:
+            return parts["total"]
+        return sum(parts.values()) if parts and steps <= parts.keys() else None
+
+    return [whole(question) for question in questions]
+
+
 def retrieval_seconds(parts: Mapping[str, float]) -> float | None:
     """Seconds of retrieval: as such, or in all less those of answering."""
     if "retrieve" in parts or "total" not in parts:

@@ -8,6 +8,7 @@ import numpy as np
 import pytest
 from studies import study_with
 
+from karat.experiment.pareto import with_fronts
 from karat.report.charts import CHARTS, Chart, Missing, draw, theme, write_charts
 from karat.report.charts import _draw as drawing_module
 from karat.report.charts._chart import in_order
@@ -57,7 +58,7 @@ def full(study):
     point = SelectiveAccuracy(system=names[-1], correct_by="CRAG", n=20, answered=10, right=4, accuracy=(0.4,))
     return replace(
         made,
-        evaluation=replace(made.evaluation, selective=(*curves, point)),
+        evaluation=with_fronts(replace(made.evaluation, selective=(*curves, point)), Lens(made).main, ()),
         failure_counts=(
             FailureCount(best, "not_in_pool", questions=("q5", "q6"), gain=0.1),
             FailureCount(best, "below_k", questions=("q7",), gain=0.05),
@@ -127,6 +128,7 @@ def test_what_a_study_lacks_is_named(study):
         "5_radar_chart": "a radar needs 3 measures from 0 to 1, and there are 2",
         "failure_waterfall": "no failure was attributed",
         "kind_heatmap": "the study is not summarised by kind of question",
+        "pareto": "fewer than two systems have both a mean of the main measure and a known cost",
         "precision_recall": "Precision and Recall were not both computed at two cut-offs",
         "question_scatter": "fewer than two systems have a value of the main measure",
         "retrieval_and_answers": "there are no answers with a score (TokenF1)",
@@ -151,6 +153,17 @@ def test_the_same_study_gives_the_same_bytes_with_letters_that_can_be_read(full,
         assert sizes, path
         assert min(map(float, sizes)) >= 12, path
     assert not list(tmp_path.rglob("*.part"))
+
+
+def test_a_front_is_drawn_over_logarithmic_costs_where_they_are_far_apart(full):
+    front = full.evaluation.pareto[0]
+    points = tuple(replace(point, cost=(i + 1) * 2.0) for i, point in enumerate(front.points))
+    scales = []
+    for last in (19.0, 21.0):
+        stretched = replace(front, points=(*points[:-1], replace(points[-1], cost=last)))
+        spec = spec_of(replace(full, evaluation=replace(full.evaluation, pareto=(stretched,))), "pareto")
+        scales.append(spec["vconcat"][0]["layer"][0]["encoding"]["x"]["scale"].get("type"))
+    assert scales == [None, "log"]
 
 
 def test_progress_counts_the_charts_and_a_drawing_is_not_made_again(full, drawn, tmp_path, monkeypatch, unpainted):

@@ -111,7 +111,7 @@ def test_lone_surrogates_do_not_stop_a_file(make):
 def test_summary_csv_has_the_columns_of_a_run_folder(make):
     rows = read(csv.summary(make(by=("kind",), n=30, measures=["MRR"], failed=1)))
     titles = "system measure slice value n n_undefined n_failed mean low high worst best std min 25% 50% 75% max"
-    titles += " n_missing mean_answered mean_with_missing note"
+    titles += " n_missing mean_answered mean_with_missing note seconds_p50"
     assert " ".join(rows[0]) == titles
     assert (rows[0]["slice"], rows[1]["slice"], rows[1]["value"]) == ("", "kind", "factual")
     assert len(rows) == 4
@@ -155,6 +155,7 @@ def test_json_says_what_the_console_says(make, warning):
         "summaries",
         "targets",
         "usage",
+        "pareto",
         "refusals",
         "outcomes",
         "selective",
@@ -193,7 +194,7 @@ def test_latex_holds_every_measure_and_marks_the_best(make):
     assert "\\textbf{." in shown
     assert "over 28 questions with 95\\% intervals" in shown
     many = latex.render(make(tuple(f"s{i}" for i in range(7)), n=12, measures=["Recall@5", "MRR"]))
-    assert "\\begin{tabular}{lrr}" in many
+    assert "\\begin{tabular}{lrrr}" in many  # two measures and seconds
 
 
 def test_liverag_writes_its_names_in_percent_where_it_does(make):

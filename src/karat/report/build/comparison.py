@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 
 from karat.core.text.words import digits_of, interval, names, number, percent, plural, probability, signed
 from karat.report.build._parts import inputs_of, notes_of
+from karat.report.build.pareto import brief_cost, cost_difference, cost_notes
 from karat.report.document import (
     Block,
     Cell,
@@ -23,6 +24,7 @@ from karat.report.document import (
     text_columns,
 )
 from karat.results.decisions import best_means, better, ranked_means
+from karat.results.pareto import COSTS, STATISTIC
 
 if TYPE_CHECKING:
     from karat.results.comparison import ComparedMeasure, ComparedPair, Comparison, Flip, Pair, SlicePair
@@ -93,6 +95,8 @@ def means(comparison: Comparison) -> Table:
     by = {(mean.system, mean.measure): mean for mean in comparison.means}
     best = {(one.system, m.name) for m in comparison.measures for one in best_means(comparison, m)}
     lettered = comparison.baseline is None
+    usage = {(one.system, one.what): one for one in comparison.costs}
+    costs = [cost for cost in COSTS if any(one.what == cost for one in comparison.costs)]
     rows: list[list[Cell]] = []
     for system in comparison.systems:
         row: list[Cell] = [letters[system], system] if lettered else [system]
@@ -105,13 +109,21 @@ def means(comparison: Comparison) -> Table:
                     note="" if mean.over is None else f"({100 * mean.over:+.1f}%)",
                 )
             )  # fmt: skip
+        row += [brief_cost(one.typical) if (one := usage.get((system, cost))) is not None else None for cost in costs]
         sizes = [by[system, measure.name].n for measure in comparison.measures]
         row.append(f"{sizes[0]:,}" if len(set(sizes)) == 1 else f"{min(sizes):,} to {max(sizes):,}")
         rows.append(row)
     columns = [*([Column("")] if lettered else []), Column("system")]
     columns += [Column(_measure_title(m), "value") for m in comparison.measures]
+    columns += [Column(cost, "amount", hint=f"{STATISTIC[cost]} per question") for cost in costs]
     caption = f"Means over {plural(len(comparison.questions), 'question')} with 95% intervals"
-    return Table(caption, [*columns, Column("n", "count")], rows, footnotes=_legend(comparison), detail=Detail.QUIET)
+    return Table(
+        caption,
+        [*columns, Column("n", "count")],
+        rows,
+        footnotes=[*_legend(comparison), *cost_notes(costs)],
+        detail=Detail.QUIET,
+    )
 
 
 def _legend(comparison: Comparison) -> list[str]:
@@ -191,8 +203,10 @@ def _pairs(comparison: Comparison) -> Table:
         *(Column(title, "score", detail=Detail.FULL) for title in ("rank-biserial", "b over a")),
     ]  # fmt: skip
     rows = [_pair(comparison, pair) for pair in pairs[:MOST]]
+    rows += [_cost_pair(comparison, pair) for pair in comparison.cost_pairs[:MOST]]
     lead = "b minus a over the questions that both have a value for."
-    return Table(f"Pairs of systems: {lead}", columns, rows, most=PAIRS, footnotes=_footnotes(pairs))
+    costs = ["Costs: mean differences; their p is corrected over costs alone."] if comparison.cost_pairs else []
+    return Table(f"Pairs of systems: {lead}", columns, rows, most=PAIRS, footnotes=[*_footnotes(pairs), *costs])
 
 
 def _pair(comparison: Comparison, pair: ComparedPair) -> list[Cell]:
@@ -202,6 +216,13 @@ def _pair(comparison: Comparison, pair: ComparedPair) -> list[Cell]:
         pair.measure, pair.b, pair.a, difference(pair), pair.p, pair.adjusted, number(pair.d, 2), record(pair), pair.n,
         significant, pair.wilcoxon, pair.t, pair.mcnemar, pair.tukey, number(pair.biserial, 3), over,
     ]  # fmt: skip
+
+
+def _cost_pair(comparison: Comparison, pair: Pair) -> list[Cell]:
+    """A pair by what it costs: the mean difference; fewer seconds, tokens or dollars are better."""
+    significant = "yes" if comparison.is_told_apart(pair) else "no"
+    row: list[Cell] = [pair.measure, pair.b, pair.a, cost_difference(pair), pair.p, pair.adjusted, None, record(pair)]
+    return [*row, pair.n, significant, *[None] * 6]
 
 
 def _footnotes(pairs: Sequence[Pair]) -> list[str]:

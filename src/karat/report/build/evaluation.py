@@ -10,6 +10,7 @@ from karat.report.answers import Answers
 from karat.report.build._parts import input_items, notes_of, value_of
 from karat.report.build.answers import counted, refusals, worst_items
 from karat.report.build.outcomes import outcome_blocks
+from karat.report.build.pareto import cost_columns, cost_notes, cost_rows, front_table, saving_lines
 from karat.report.build.spread import spread
 from karat.report.document import (
     Block,
@@ -45,7 +46,7 @@ QUIET, FULL = Detail.QUIET, Detail.FULL
 def document(evaluation: Evaluation) -> Document:
     """The verdict, the scores, what was read and matched, then everything else."""
     view = EvaluationView(evaluation)
-    lines = [*leaders(view), *evaluation.verdicts.values()]
+    lines = [*leaders(view), *saving_lines(evaluation), *evaluation.verdicts.values()]
     return Document(
         "Evaluation",
         [
@@ -53,6 +54,7 @@ def document(evaluation: Evaluation) -> Document:
             bullets(lines, most=VERDICTS),
             Heading("Scores", detail=QUIET),
             means(view),
+            *map(front_table, evaluation.pareto),
             *reach(view),
             *bands(view),
             *spreads(view),
@@ -107,7 +109,7 @@ def means(view: EvaluationView) -> Table:
         return by_system(view, measures, view.systems)
     rows = [[m.name, *(value_of(view, s, m, std=True) for s in view.systems), *_ceiling(view, m)] for m in measures]
     columns = [Column("measure"), *(Column(s, "value") for s in view.systems), *_ceiling_column(view)]
-    most, notes = _brief(len(rows), len(view.key_measures)), legend(view, std=True)
+    most, notes = _with_costs(view, rows, columns), legend(view, std=True)
     return Table(_caption(view), columns, rows, most=most, footnotes=notes, detail=QUIET)
 
 
@@ -127,7 +129,20 @@ def _one_system(view: EvaluationView, measures: Sequence[Measure]) -> Table:
             reached = f"{figure(s.worst, unit, 3)} to {figure(s.best, unit, 3)}" if s.n_failed else ""
             rows.append([*row, reached, s.band or "", s.meaning or ""])
     count = len([m for m in view.key_measures if view.summary(system, m) is not None])
-    return Table(_caption(view), columns, rows, most=_brief(len(rows), count), footnotes=legend(view), detail=QUIET)
+    most = _with_costs(view, rows, columns, count)
+    return Table(_caption(view), columns, rows, most=most, footnotes=legend(view), detail=QUIET)
+
+
+def _with_costs(
+    view: EvaluationView, rows: list[list[Cell]], columns: Sequence[Column], key: int | None = None
+) -> int | None:
+    """Put what the systems cost behind the rows of the key measures; how many rows stand in brief."""
+    key = len(view.key_measures) if key is None else key
+    costs = [row + [""] * (len(columns) - len(row)) for row in cost_rows(view.evaluation, view.systems)]
+    most = _brief(len(rows), key)
+    place = len(rows) if most is None else key
+    rows[place:place] = costs
+    return None if most is None else most + len(costs)
 
 
 def _ceiling_column(view: EvaluationView) -> list[Column]:
@@ -153,7 +168,9 @@ def by_system(
     more: Sequence[tuple[Column, Sequence[Cell]]] = (),
 ) -> Table:
     """A row per system; measures beyond the first `brief` wait for more detail. `more` are columns beside them."""
-    brief = min(len(view.key_measures), MEASURES) if brief is None else brief
+    costs = cost_columns(view.evaluation, systems)
+    brief = min(len(view.key_measures), MEASURES - len(costs)) if brief is None else brief
+    more = [*costs, *more]
     columns = [Column("system")]
     columns += [
         Column(m.name, "value", detail=QUIET if i < brief else FULL, hint=m.spec.summary)
@@ -164,7 +181,8 @@ def by_system(
         values = [value_of(view, system, m) for m in measures]
         rows.append([system, *values, *(cells[place] for _, cells in more)])
     columns += [column for column, _ in more]
-    return Table(_caption(view), columns, rows, footnotes=legend(view), detail=QUIET)
+    notes = [*legend(view), *cost_notes([column.title for column, _ in costs])]
+    return Table(_caption(view), columns, rows, footnotes=notes, detail=QUIET)
 
 
 def _caption(view: EvaluationView) -> str:

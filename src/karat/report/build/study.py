@@ -15,6 +15,7 @@ from karat.report.build.answers import answer_blocks
 from karat.report.build.comparison import IS_SIGNIFICANT, NO_INTERVAL, RECORD, difference, record
 from karat.report.build.evaluation import by_system, leaders, reach, slice_table, targets, usage
 from karat.report.build.next_steps import next_steps
+from karat.report.build.pareto import cost_columns, cost_notes, front_table, saving_lines
 from karat.report.build.sweep import best_by_kind
 from karat.report.document import (
     Block,
@@ -202,7 +203,9 @@ def _standing(view: StudyView, choice: Choice) -> Table:
     measure = view.measure_named.get(choice.best.measure)
     rows: list[list[Cell]] = []
     place = {system: i for i, system in enumerate(view.ranking)}
-    for cell in sorted(choice.cells, key=lambda c: place.get(c.system, len(place))):
+    cells = sorted(choice.cells, key=lambda c: place.get(c.system, len(place)))
+    costs = cost_columns(view.evaluation, [cell.system for cell in cells])
+    for number_, cell in enumerate(cells):
         summary = view.summary(cell.system, measure) if measure is not None else None
         value = Value(
             cell.mean, cell.low, cell.high, unit=measure.spec.unit if measure is not None else "",
@@ -210,15 +213,17 @@ def _standing(view: StudyView, choice: Choice) -> Table:
             share=None if measure is None else share_of(measure, cell.mean),
         )  # fmt: skip
         stands = "best" if cell == choice.best else against.get(cell.system, NONE)
-        rows.append([cell.system, view.alpha(cell.system), value, cell.n, stands])
-    columns = [Column("system"), ALPHA, Column(choice.best.measure, "value")]
-    columns += [Column("n", "count"), Column("against the best")]
+        spent = [column[number_] for _, column in costs]
+        rows.append([cell.system, view.alpha(cell.system), value, cell.n, *spent, stands])
+    columns = [Column("system"), ALPHA, Column(choice.best.measure, "value"), Column("n", "count")]
+    columns += [*(column for column, _ in costs), Column("against the best")]
     legend = ["*: best." + (f" ~: {NOT_DIFFERENT}." if equal else "")]
     if choice.barred:
         legend.append(BARRED)
     ceiling = view.evaluation.ceilings.get(choice.best.measure)
     if ceiling is not None:
         legend.append(f"Ceiling, the best that any ranking could reach with this gold: {number(ceiling, 3)}.")
+    legend += cost_notes([column.title for column, _ in costs])
     return Table(f"Systems by {choice.measure}", columns, rows, most=ROWS, footnotes=legend, detail=QUIET)
 
 
@@ -230,6 +235,7 @@ def _next(view: StudyView, place: str) -> Iterator[Block]:
         ListItem("-", f"{text}:", command=f"karat {command}") if mark else ListItem("-", text)
         for text, mark, command in steps
     ]
+    items += [ListItem("-", line) for line in saving_lines(view.evaluation)]
     yield Listing(items, detail=QUIET)
 
 
@@ -248,6 +254,7 @@ def _scores(view: StudyView) -> Iterator[Block]:
         more.append((Column(title, "count", hint=hints[title]), [getattr(s, field, None) for s in whole]))
     table = by_system(view, view.ordered_measures, systems, MEASURES, more)
     yield replace(table, caption="Systems by measure", detail=FULL)
+    yield from (front_table(front) for front in view.evaluation.pareto)
     yield from reach(view)
     yield from targets(view.evaluation)
     yield from usage(view.evaluation)

@@ -46,6 +46,7 @@ def document(evaluation: Evaluation, *, rows: bool = False) -> dict[str, Any]:
         "summaries": evaluation.summaries,
         "targets": evaluation.targets,
         "usage": evaluation.usage,
+        "pareto": evaluation.pareto,
         "refusals": list(evaluation.refusals.values()),
         "outcomes": evaluation.outcomes,
         "selective": evaluation.selective,

@@ -1,0 +1,115 @@
+"""What systems cost question by question, and the differences between them."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from karat.results.comparison import Pair
+from karat.results.pareto import COSTS
+from karat.stats.arrays import finite
+
+if TYPE_CHECKING:
+    from numpy.typing import NDArray
+
+    from karat.core.run import Run
+    from karat.experiment._compared_inputs import ScoredSystem
+    from karat.results.evaluation import Usage
+    from karat.results.study import Study, StudyAnswer
+    from karat.stats.corrections import Correction
+
+    Floats = NDArray[np.float64]
+    Costs = Mapping[str, Sequence[float | None]]  # cost -> a value for each question, None where it is not known
+
+
+def run_costs(runs: Iterable[Run], questions: Sequence[str]) -> dict[str, Costs]:
+    """Of each system what its results say of each question."""
+    from karat.systems.source import whole_seconds
+
+    return {
+        run.name: {
+            "seconds": whole_seconds(run, questions),
+            "tokens": [run.answers[q].tokens if q in run.answers else None for q in questions],
+            "cost_usd": [run.answers[q].cost_usd if q in run.answers else None for q in questions],
+        }
+        for run in runs
+    }
+
+
+def study_costs(study: Study) -> dict[str, Costs]:
+    """The same of what a run has stored."""
+    questions, ranked = study.evaluation.scores.questions, set(study.evaluation.ranked)
+    costs: dict[str, Costs] = {}
+    for system in study.evaluation.scores.systems:
+        answers = study.answers.get(system, {})
+        of = [answers.get(question) for question in questions]
+        spent = study.seconds.get(system) or [None] * len(questions)
+        costs[system] = {
+            "seconds": [
+                _whole(retrieve, answer, (system in ranked, bool(answers)))
+                for retrieve, answer in zip(spent, of, strict=True)
+            ],
+            "tokens": [None if answer is None else answer.tokens for answer in of],
+            "cost_usd": [None if answer is None else answer.cost_usd for answer in of],
+        }
+    return costs
+
+
+def _whole(retrieve: float | None, answer: StudyAnswer | None, takes: tuple[bool, bool]) -> float | None:
+    """Seconds of a question by a system that takes the steps of retrieval and of answering, or one of them."""
+    if answer is not None and answer.seconds_total is not None:
+        return answer.seconds_total
+    parts = [s for s, taken in zip((retrieve, None if answer is None else answer.seconds), takes, strict=True) if taken]
+    known = [part for part in parts if part is not None]
+    return sum(known) if known and len(known) == len(parts) else None
+
+
+def compared_costs(
+    systems: Sequence[ScoredSystem],
+    questions: Sequence[str],
+    pairs: Sequence[tuple[int, int]],
+    correction: Correction,
+    draws: int,
+    seed: int,
+) -> tuple[tuple[Usage, ...], tuple[Pair, ...]]:
+    """What each system costs over the questions, and each pair of systems by the questions that both have a cost for.
+
+    The correction is over these pairs alone: that costs are shown changes nothing about the measures.
+    """
+    from karat.stats.compare import compare_systems
+    from karat.stats.summary import usage
+
+    values = np.full((len(COSTS), len(systems), len(questions)), np.nan)
+    for s, system in enumerate(systems):
+        for c, cost in enumerate(COSTS):
+            known = dict(zip(system.questions, system.costs.get(cost, ()), strict=False))
+            column = [known.get(question) for question in questions]
+            values[c, s] = [np.nan if value is None else value for value in column]
+    spent = [
+        usage(system.name, cost, values[c, s].tolist())
+        for c, cost in enumerate(COSTS)
+        for s, system in enumerate(systems)
+    ]
+    compared = [c for c in range(len(COSTS)) if np.isfinite(values[c]).any(axis=1).sum() > 1]
+    if not compared:
+        return tuple(one for one in spent if one is not None), ()
+    figures = compare_systems(
+        values[compared], pairs, lower=[True] * len(compared), draws=draws, seed=seed, tests=()
+    )  # fmt: skip
+    adjusted = figures.adjusted("permutation", correction)
+    made = []
+    for row, c in enumerate(compared):
+        for i, (a, b) in enumerate(pairs):
+            n, wins, losses = (int(one[row, i]) for one in (figures.n, figures.wins, figures.losses))
+            if n:
+                difference, low, high = (finite(one[row, i]) for one in (figures.difference, figures.low, figures.high))
+                made.append(
+                    Pair(
+                        measure=COSTS[c], a=systems[a].name, b=systems[b].name, n=n, difference=difference, low=low,
+                        high=high, p=float(figures.permutation[row, i]), adjusted=float(adjusted[row, i]), wins=wins,
+                        ties=n - wins - losses, losses=losses,
+                    )
+                )  # fmt: skip
+    return tuple(one for one in spent if one is not None), tuple(made)
