@@ -38,6 +38,8 @@ from karat.results.evaluation import Note
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
+    from karat.io.writing import Content
+
     Floats = NDArray[np.float64]
 
 SHOWN = 4  # measures compared unless some are named
@@ -309,12 +311,14 @@ def comparison_writer(path: str | os.PathLike[str]) -> Callable[[Comparison], No
     from karat.report import objects, tables
     from karat.report.build.comparison import document, means
     from karat.report.document import Document
+    from karat.report.outputs import xlsx
     from karat.report.render import latex, written
 
-    forms: dict[str, Callable[[Comparison], str]] = {
+    forms: dict[str, Callable[[Comparison], Content]] = {
         ".html": lambda found: written(document(found, charts=True), ".html"),
         ".md": lambda found: written(document(found), ".md"),
         ".tex": lambda found: latex.render(Document("", [means(found)]), label="tab:karat-compare"),
         ".csv": tables.comparison, ".json": objects.comparison, ".txt": lambda found: written(document(found), ".txt"),
+        ".xlsx": xlsx.of_comparison,
     }  # fmt: skip
     return file_writer(path, forms)

@@ -116,7 +116,7 @@ def write_report(study: Study, target: str | os.PathLike[str], say: Say = lambda
         write_whole(path, html(study))
         return [path]
     if path.suffix and not path.is_dir():
-        write_whole(path, render_as(path, study.evaluation, also=(".html",)))
+        write_whole(path, render_as(path, study.evaluation, study, also=(".html",)))
         return [path]
     if path.exists() and not path.is_dir():
         raise UsageError(f"{path} is a file. Name a folder, or a file whose ending says what to write.")

@@ -259,6 +259,20 @@ class Report(NotebookView):
             written += export_to(name, self.evaluation, self.runs, target, command)
         return written + (self._charts(target) if any(run.settings for run in self.runs) else [])
 
+    def to_mlflow(self, tracking_uri: str | None = None, *, with_texts: bool = False) -> str:
+        """Send it to an MLflow tracking server, as `karat show RUN --to mlflow` does; what was done, in a sentence.
+
+        The server is that of MLFLOW_TRACKING_URI unless given. `with_texts` sends questions, answers and rows too.
+        """
+        from karat.experiment.tracked import send
+
+        return send(self.study, "mlflow", run=self.run_id, place=tracking_uri, with_texts=with_texts)
+
+    @property
+    def run_id(self) -> str:
+        """The id of the run it is of; nothing for what is in no folder."""
+        return ""
+
     @cached_property
     def study(self) -> Study:
         """The evaluation as the study of a run that retrieved nothing itself."""
@@ -334,7 +348,7 @@ def _export_trec(runs: Sequence[Run], folder: Path) -> list[Path]:
     return [folder / name for name in names]
 
 
-def file_writer(path: str | os.PathLike[str], forms: Mapping[str, Callable[[T], str]]) -> Callable[[T], None]:
+def file_writer(path: str | os.PathLike[str], forms: Mapping[str, Callable[[T], Content]]) -> Callable[[T], None]:
     """What writes a result into this file, by its ending; an ending that says nothing is refused at once."""
     from karat.io.writing import write_whole
 
@@ -345,13 +359,14 @@ def file_writer(path: str | os.PathLike[str], forms: Mapping[str, Callable[[T], 
     return lambda result: write_whole(target, form(result))
 
 
-def render_as(path: Path, evaluation: Evaluation, also: Sequence[str] = ()) -> Content:
+def render_as(path: Path, evaluation: Evaluation, study: Study | None = None, also: Sequence[str] = ()) -> Content:
     """An evaluation in the form that the ending of a file name means; `also` are endings that the caller knows."""
     outputs = _by_ending()
     if path.suffix.lower() not in outputs:
         endings = ", ".join(sorted([*outputs, *also]))
         raise UsageError(f"cannot tell a format from {path.name!r}. Endings: {endings}; or name a folder.")
-    return outputs[path.suffix.lower()].whole(evaluation)
+    output = outputs[path.suffix.lower()]
+    return output.of_study(study) if study is not None and output.of_study is not None else output.whole(evaluation)
 
 
 def renderings(evaluation: Evaluation, endings: Collection[str] | None = None) -> dict[str, Rendering]:
