@@ -105,7 +105,7 @@ class _Writer:
         if not isfinite(cell) or (isinstance(cell, int) and abs(cell) > _WHOLE):  # a cell would hold another number
             page.write_string(line, column, str(cell))
             return len(str(cell))
-        page.write_number(line, column, cell)
+        page.write_number(line, column, _Exact(cell))
         return min(len(f"{cell:.10g}"), 12)
 
     def _fitting(self, text: str, title: str, cut: dict[str, int]) -> str:
@@ -117,6 +117,13 @@ class _Writer:
         mark = f" … [cut: {len(text):,} characters]"
         room = 2 * (MOST_CHARACTERS - len(mark))
         return text.encode("utf-16-le")[:room].decode("utf-16-le", "ignore") + mark
+
+
+class _Exact(float):
+    """A number with all its digits: XlsxWriter asks for 16, and 17 tell every two numbers apart."""
+
+    def __format__(self, wanted: str) -> str:
+        return repr(float(self))
 
 
 def _units(text: str) -> int:
