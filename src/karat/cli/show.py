@@ -60,7 +60,8 @@ def command(
     """List runs; show one run, or one question of it; write its report to a file.
 
     The list gives the best system of each run, and the change of its mean against the run before on the same test set.
-    A report is made from what is stored, and so is what --to sends to a tracker: nothing is searched or scored again. Exit codes: 0 done, 2 bad input.
+    A report is made from what is stored, and so is what --to sends to a tracker: nothing is searched or scored again.
+    Exit codes: 0 done, 2 bad input.
     """
     from karat.experiment.store import find_run
     from karat.report import objects

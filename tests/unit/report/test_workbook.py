@@ -24,8 +24,8 @@ def opened(content):
     return openpyxl.load_workbook(io.BytesIO(content))
 
 
-def column(content, name="A", most_rows=1):
-    return [row[0] for row in opened(content)[name].iter_rows(min_row=2)]
+def column(content):
+    return [row[0] for row in opened(content)["A"].iter_rows(min_row=2)]
 
 
 TEXTS = [
