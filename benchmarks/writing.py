@@ -21,7 +21,7 @@ from karat.core.run import Run
 from karat.core.types import Answer, Gold, Question, TestSet
 from karat.experiment import outputs
 from karat.experiment.answering import rows_of
-from karat.experiment.report import _by_ending, export_to
+from karat.experiment.rendering import _by_ending, export_to
 from karat.experiment.settings import Choices, MatchSettings
 from karat.experiment.study import Plan, StudySystem, study_of
 from karat.report import results, tables

@@ -27,6 +27,9 @@ _CLASSES = (  # where it is, its name, and the entry-point group
     ("karat.testset.check._check", "Filter", "karat.filters"),
     ("karat.report.charts._chart", "Chart", "karat.charts"),
     ("karat.report._output", "Output", "karat.reports"),
+    ("karat.report._tracker", "Tracker", "karat.trackers"),
+    ("karat.report._tracker", "TrackedRun", "karat.trackers"),
+    ("karat.report._tracker", "TrackedSystem", "karat.trackers"),
 )
 
 

@@ -24,6 +24,7 @@ _SECTIONS = (  # title, what it is for, module, registry, columns
     ("Filters", "What a generated question must pass", "karat.testset.check._check", "FILTERS", ("summary",)),
     ("Charts", "In `charts/` of a run and in its report", "karat.report.charts._chart", "CHARTS", ("title", "about")),
     ("Reports", "`-o FILE`, and what `-o FOLDER` gets", "karat.report._output", "OUTPUTS", ("ending", "files")),
+    ("Trackers", "`karat show RUN --to NAME`", "karat.report._tracker", "TRACKERS", ("about",)),
 )
 _HEADS = {
     "summary": "what it does",

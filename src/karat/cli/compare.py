@@ -82,7 +82,7 @@ def command(
     ] = None,
     map_: Map = None,
     output: Annotated[
-        str | None, typer.Option("-o", "--output", help="A file: .html .md .tex .csv .json or .txt.")
+        str | None, typer.Option("-o", "--output", help="A file: .html .md .tex .csv .json .xlsx or .txt.")
     ] = None,
     seed: Annotated[int | None, typer.Option("--seed", min=0, help="Of the draws; 0 by default.")] = None,
     runs_dir: RunsDir = "runs",

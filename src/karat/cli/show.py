@@ -3,16 +3,20 @@
 from __future__ import annotations
 
 from functools import partial
-from typing import Annotated
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from karat.cli._options import Debug, Json, Quiet, RunsDir, Verbose, refuse
+from karat.cli._options import Debug, Json, Quiet, RunsDir, Verbose, refuse, with_hosts
 from karat.cli._output import counted_on_terminal, print_json, show, show_document
+
+if TYPE_CHECKING:
+    from karat.results.study import Study
 
 OF_A_RUN = "is about one run. Name it: karat show LAST."
 
 
+@with_hosts
 def command(
     run: Annotated[
         str | None, typer.Argument(help="LAST, a run's name, or the beginning of its id; all are listed unless given.")
@@ -24,7 +28,7 @@ def command(
         str | None,
         typer.Option(
             "-o", "--output",
-            help="Write the run's report: a file (.html .md .tex .csv .json .txt .parquet) or a folder for all.",
+            help="Write the run's report: a file (.html .md .tex .csv .json .xlsx .txt .parquet) or a folder for all.",
         ),
     ] = None,
     system: Annotated[
@@ -34,6 +38,19 @@ def command(
     most: Annotated[
         int | None, typer.Option("-n", min=0, help="How many of the latest runs to list: 20; 0 lists all.")
     ] = None,
+    to: Annotated[
+        str | None,
+        typer.Option("--to", metavar="TRACKER", help="Send the run: mlflow, or jsonl (a line a system and question)."),
+    ] = None,
+    tracking_uri: Annotated[
+        str | None,
+        typer.Option(
+            "--tracking-uri", metavar="URL", help="Of --to mlflow: the server; MLFLOW_TRACKING_URI unless given."
+        ),
+    ] = None,
+    with_texts: Annotated[
+        bool, typer.Option("--with-texts", help="Of --to: send the texts of questions and answers too.")
+    ] = False,
     runs_dir: RunsDir = "runs",
     as_json: Json = False,
     quiet: Quiet = False,
@@ -43,7 +60,8 @@ def command(
     """List runs; show one run, or one question of it; write its report to a file.
 
     The list gives the best system of each run, and the change of its mean against the run before on the same test set.
-    A report is made from what is stored: nothing is searched or scored again. Exit codes: 0 done, 2 bad input.
+    A report is made from what is stored, and so is what --to sends to a tracker: nothing is searched or scored again.
+    Exit codes: 0 done, 2 bad input.
     """
     from karat.experiment.store import find_run
     from karat.report import objects
@@ -51,8 +69,9 @@ def command(
     from karat.report.build import study as studied
     from karat.results.serial import load_study
 
+    sending: dict[str, object] = {"to": to, "tracking_uri": tracking_uri, "with_texts": with_texts}
     if run is None:
-        refuse({"output": output, "scores": scores, "system": system or None}, OF_A_RUN)
+        refuse({"output": output, "scores": scores, "system": system or None, **sending}, OF_A_RUN)
         _list(runs_dir, 20 if most is None else most, as_json)
         return
     folder = find_run(runs_dir, run)
@@ -61,12 +80,17 @@ def command(
     if question is not None:
         from karat.report.build.question import question_document
 
-        refuse({"output": output, "scores": scores}, "is about the whole run. Leave the question out.")
+        refuse({"output": output, "scores": scores, **sending}, "is about the whole run. Leave the question out.")
         chosen = partial(question_document, question=question, systems=system or ())
         as_object = partial(objects.question, question=question, systems=system or ())
         show(study, chosen, as_object, as_json=as_json, quiet=quiet, verbose=verbose)
         return
     refuse({"system": system or None}, "is about one question: karat show RUN QUESTION --system NAME.")
+    if to is not None:
+        refuse({"scores": scores, "json": as_json}, "prints the run. Leave it or --to out.")
+        _send(study, folder.id, to, output, tracking_uri, with_texts, quiet)
+        return
+    refuse({"tracking_uri": tracking_uri, "with_texts": with_texts}, "is for --to.")
     if output is not None:
         from karat.core.text.words import plural
         from karat.experiment.outputs import write_report
@@ -80,6 +104,21 @@ def command(
     else:
         document, as_object = partial(studied.document, place=place), partial(objects.study, place=place)
         show(study, document, as_object, as_json=as_json, quiet=quiet, verbose=verbose)
+
+
+def _send(
+    study: Study, run: str, to: str, output: str | None, tracking_uri: str | None, with_texts: bool, quiet: bool
+) -> None:
+    from karat.experiment.tracked import send
+    from karat.report import TRACKERS
+
+    if TRACKERS.get(to).is_server:
+        refuse({"output": output}, f"writes a file, and {to} is a server. Leave it or --to out.")
+    else:
+        refuse({"tracking_uri": tracking_uri}, f"is for a server, and {to} is none. Leave it out.")
+    done = send(study, to, run=run, place=tracking_uri or output, with_texts=with_texts)
+    if done and not quiet:
+        typer.echo(done, err=True)
 
 
 def _list(runs_dir: str, most: int, as_json: bool) -> None:

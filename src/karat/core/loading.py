@@ -16,6 +16,15 @@ from karat.core.errors import UsageError, did_you_mean
 USER = "karat_user_"  # before the names of modules loaded from the user's files
 
 
+def package(module: str, what: str, extra: str) -> Any:
+    """A package that not everybody needs, imported now; without it `what` cannot be done, and `extra` brings it."""
+    try:
+        return importlib.import_module(module)
+    except ImportError:
+        name = module.partition(".")[0]
+        raise UsageError(f"{what} needs {name}, which is not installed. Run: pip install 'karat[{extra}]'") from None
+
+
 def load_named(text: str, what: str, folder: Path | None = None, *, uncallable: bool = False) -> Any:
     """What `module:name` names; `what` is what messages call it. A file in the folder comes before an installed module.
 

@@ -16,7 +16,7 @@ from karat.core.text.words import names, plural
 from karat.experiment._corrected import are_unlike, within
 from karat.experiment._identity import judges_of, same_judge
 from karat.experiment._named import FEW, need_measure
-from karat.experiment.report import file_writer
+from karat.experiment.rendering import file_writer
 from karat.experiment.store import find_run
 from karat.io.opening import read_whole
 from karat.io.records import JSONError, parse_json

@@ -18,7 +18,7 @@ from karat.experiment._identity import judges_of, mixture_notes
 from karat.experiment._judges import table_of
 from karat.experiment._labelled import Labelled, meet
 from karat.experiment._raters import Categories, agreement_of, compare_two, order_of, pairs_of, slants_of
-from karat.experiment.report import file_writer
+from karat.experiment.rendering import file_writer
 from karat.experiment.store import find_run
 from karat.results.calibration import (
     Agreement,

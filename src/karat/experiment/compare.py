@@ -24,7 +24,7 @@ from karat.experiment._paired import (
     unreachable_notes,
     with_flips,
 )
-from karat.experiment.report import file_writer
+from karat.experiment.rendering import file_writer
 from karat.experiment.settings import (
     MatchSettings,
     SignificanceTest,
@@ -38,6 +38,8 @@ from karat.results.evaluation import Note
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
+
+    from karat.io.writing import Content
 
     Floats = NDArray[np.float64]
 
@@ -313,12 +315,14 @@ def comparison_writer(path: str | os.PathLike[str]) -> Callable[[Comparison], No
     from karat.report import objects, tables
     from karat.report.build.comparison import document, means
     from karat.report.document import Document
+    from karat.report.outputs import xlsx
     from karat.report.render import latex, written
 
-    forms: dict[str, Callable[[Comparison], str]] = {
+    forms: dict[str, Callable[[Comparison], Content]] = {
         ".html": lambda found: written(document(found, charts=True), ".html"),
         ".md": lambda found: written(document(found), ".md"),
         ".tex": lambda found: latex.render(Document("", [means(found)]), label="tab:karat-compare"),
         ".csv": tables.comparison, ".json": objects.comparison, ".txt": lambda found: written(document(found), ".txt"),
+        ".xlsx": xlsx.of_comparison,
     }  # fmt: skip
     return file_writer(path, forms)

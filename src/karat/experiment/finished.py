@@ -48,6 +48,10 @@ class FinishedRun(Report):
         return super().n_failed + self.failed_calls
 
     @property
+    def run_id(self) -> str:
+        return self.folder.id
+
+    @property
     def place(self) -> list[str]:
         return [f"run: {self.folder.path}"]
 

@@ -19,7 +19,7 @@ from karat.results.evaluation import Note
 
 if TYPE_CHECKING:
     from karat.core.run import Run
-    from karat.experiment.report import Rendering
+    from karat.experiment.rendering import Rendering
     from karat.report.charts import Drawing
     from karat.results.study import Study
 
@@ -40,7 +40,7 @@ def write_study(
 
     `runs` are needed for answers, trec and liverag. Judgements are what measures can show for their scores.
     """
-    from karat.experiment.report import export_to
+    from karat.experiment.rendering import export_to
     from karat.report.charts import draw, write_charts
 
     tables = _tables(study, outputs, runs)
@@ -68,7 +68,7 @@ def write_study(
 
 def _tables(study: Study, outputs: Sequence[str], runs: Sequence[Run]) -> dict[str, Rendering]:
     """What is written besides charts and the page, by file name."""
-    from karat.experiment.report import render_as, renderings
+    from karat.experiment.rendering import render_as, renderings
     from karat.report import results, tables
     from karat.report.outputs.csv import summary
 
@@ -112,14 +112,14 @@ def html(study: Study, drawing: Drawing | None = None) -> str:
 
 def write_report(study: Study, target: str | os.PathLike[str], say: Say = lambda what, done, total: None) -> list[Path]:
     """A study as one file whose ending names the form (.html, .md, .tex, .csv ...), or as a folder of all of them."""
-    from karat.experiment.report import render_as
+    from karat.experiment.rendering import render_as
 
     path = Path(target)
     if path.suffix.lower() in (".html", ".htm"):
         write_whole(path, html(study))
         return [path]
     if path.suffix and not path.is_dir():
-        write_whole(path, render_as(path, study.evaluation, also=(".html",)))
+        write_whole(path, render_as(path, study.evaluation, study, also=(".html",)))
         return [path]
     if path.exists() and not path.is_dir():
         raise UsageError(f"{path} is a file. Name a folder, or a file whose ending says what to write.")

@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
-from functools import cached_property, partial
+from collections.abc import Iterable, Sequence
+from functools import cached_property
 from math import isfinite
 from pathlib import Path
-from typing import TYPE_CHECKING, Self, TypeVar
+from typing import TYPE_CHECKING, Self
 
 from karat.core.errors import UsageError, did_you_mean
 from karat.core.glance import NotebookView, Table
@@ -19,17 +19,10 @@ if TYPE_CHECKING:
 
     from karat.core.run import Run
     from karat.experiment.settings import Choices
-    from karat.io.writing import Content
-    from karat.report import Output
     from karat.results.evaluation import Evaluation
     from karat.results.gating import RuleResult
     from karat.results.pareto import ParetoFront
     from karat.results.study import Study
-
-    Rendering = Callable[[], Content]
-
-T = TypeVar("T")
-EXPORTS = ("liverag", "trec")
 
 
 class ExplainedMean(float):
@@ -252,6 +245,7 @@ class Report(NotebookView):
         `export` adds, in a folder, the tables of LiveRAG ("liverag"), which hold `command`, or TREC runs ("trec").
         Results that name alpha or k get charts too.
         """
+        from karat.experiment.rendering import EXPORTS, export_to, render_as, renderings
         from karat.io.writing import write_whole
 
         target = Path(path)
@@ -273,6 +267,20 @@ class Report(NotebookView):
         for name in export:
             written += export_to(name, self.evaluation, self.runs, target, command)
         return written + (self._charts(target) if any(run.settings for run in self.runs) else [])
+
+    def to_mlflow(self, tracking_uri: str | None = None, *, with_texts: bool = False) -> str:
+        """Send it to an MLflow tracking server, as `karat show RUN --to mlflow` does; what was done, in a sentence.
+
+        The server is that of MLFLOW_TRACKING_URI unless given. `with_texts` sends questions, answers and rows too.
+        """
+        from karat.experiment.tracked import send
+
+        return send(self.study, "mlflow", run=self.run_id, place=tracking_uri, with_texts=with_texts)
+
+    @property
+    def run_id(self) -> str:
+        """The id of the run it is of; nothing for what is in no folder."""
+        return ""
 
     @cached_property
     def study(self) -> Study:
@@ -312,86 +320,6 @@ class Report(NotebookView):
         from karat.report.charts import write_charts
 
         return write_charts(self.study, folder / CHARTS)
-
-
-def export_to(name: str, evaluation: Evaluation, runs: Sequence[Run], folder: Path, command: str = "") -> list[Path]:
-    """Write the tables of LiveRAG ("liverag") or TREC runs ("trec") into a folder; `command` is what was typed."""
-    return _export_liverag(evaluation, runs, folder, command) if name == "liverag" else _export_trec(runs, folder)
-
-
-def _export_liverag(evaluation: Evaluation, runs: Sequence[Run], folder: Path, command: str) -> list[Path]:
-    from datetime import UTC, datetime
-
-    from karat.io.writing import write_whole
-    from karat.report.liverag import render
-
-    sources = {run.name: run.source for run in runs}
-    made = render(evaluation, results=sources, time=datetime.now(UTC), command=command)
-    for name, text in made.items():
-        write_whole(folder / name, text)
-    return [folder / name for name in made]
-
-
-def _export_trec(runs: Sequence[Run], folder: Path) -> list[Path]:
-    import re
-
-    from karat.files import write
-
-    ranked = [run for run in runs if run.has_rankings]
-    if not ranked:
-        raise UsageError("--export trec: the results hold no rankings.")
-    safe = [re.sub(r"[^\w.-]+", "_", run.name) for run in ranked]
-    names = ["run.trec"] if len(ranked) == 1 else [f"run.{name}.trec" for name in safe]
-    if len(set(names)) < len(names):
-        names = [f"run.{number}.{name}.trec" for number, name in enumerate(safe, 1)]
-    for run, name in zip(ranked, names, strict=True):
-        write(run, folder / name, format="trec_run")
-    return [folder / name for name in names]
-
-
-def file_writer(path: str | os.PathLike[str], forms: Mapping[str, Callable[[T], str]]) -> Callable[[T], None]:
-    """What writes a result into this file, by its ending; an ending that says nothing is refused at once."""
-    from karat.io.writing import write_whole
-
-    target = Path(path)
-    form = forms.get(target.suffix.lower())
-    if form is None or target.is_dir():
-        raise UsageError(f"cannot tell a format from {target.name!r}. Endings: {', '.join(sorted(forms))}.")
-    return lambda result: write_whole(target, form(result))
-
-
-def render_as(path: Path, evaluation: Evaluation, also: Sequence[str] = ()) -> Content:
-    """An evaluation in the form that the ending of a file name means; `also` are endings that the caller knows."""
-    outputs = _by_ending()
-    if path.suffix.lower() not in outputs:
-        endings = ", ".join(sorted([*outputs, *also]))
-        raise UsageError(f"cannot tell a format from {path.name!r}. Endings: {endings}; or name a folder.")
-    return outputs[path.suffix.lower()].whole(evaluation)
-
-
-def renderings(evaluation: Evaluation, endings: Collection[str] | None = None) -> dict[str, Rendering]:
-    """What makes each file that a folder gets, by name; of some formats only, where their endings are given."""
-    return {
-        name: partial(render, evaluation)
-        for ending, output in _by_ending().items()
-        if endings is None or ending in endings
-        for name, render in output.files.items()
-    }
-
-
-def _by_ending() -> dict[str, Output]:
-    """Every way to write a report, by the ending that names it; two of one ending or file name are refused."""
-    from karat.core.errors import KaratError
-    from karat.report import OUTPUTS
-
-    found: dict[str, Output] = {}
-    for output in OUTPUTS:
-        taken = [name for other in found.values() for name in (other.ending, *other.files)]
-        clash = [name for name in (output.ending, *output.files) if name in taken]
-        if clash:
-            raise KaratError(f"two reports write {clash[0]}. Rename or uninstall the plug-in that brings one of them.")
-        found[output.ending] = output
-    return found
 
 
 def _column(name: str) -> pl.Expr:

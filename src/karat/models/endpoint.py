@@ -29,7 +29,7 @@ from karat.core.errors import KaratError, UsageError
 from karat.core.text.words import excerpt
 from karat.models import hosts
 from karat.models._loop import run_loop
-from karat.models.file_transfer import PIECE, FileDownload, FileUpload
+from karat.models.file_transfer import PIECE, BodyUpload, FileDownload, FileUpload
 
 if TYPE_CHECKING:
     import ssl
@@ -160,13 +160,13 @@ class JsonEndpoint:
         payload: Any,
         headers: Mapping[str, str],
         *,
-        upload: FileUpload | None = None,
+        upload: FileUpload | BodyUpload | None = None,
         download: FileDownload | None = None,
     ) -> bytes | RequestFailure:
         """The body of the reply to one request; a payload of None is not sent.
 
-        With `upload` a file is sent in place of a payload. With `download` the body goes there, and none is returned.
-        Both have more time, as far as bytes are moving.
+        With `upload` a file or bytes are sent in place of a payload. With `download` the body goes there, and none is
+        returned. Both have more time, as far as bytes are moving.
         """
         import httpx
 

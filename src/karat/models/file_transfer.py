@@ -31,6 +31,22 @@ class FileUpload:
 
 
 @dataclass(frozen=True)
+class BodyUpload:
+    """Bytes that are sent as they are."""
+
+    content: bytes
+
+    @property
+    def seconds(self) -> float:
+        """How much longer than other requests it may take."""
+        return len(self.content) / PIECE * _SECONDS_A_PIECE
+
+    def form(self) -> dict[str, Any]:
+        """What httpx sends."""
+        return {"content": self.content}
+
+
+@dataclass(frozen=True)
 class FileDownload:
     """Where the body of a reply is written, and how many bytes it may have."""
 

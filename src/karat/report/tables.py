@@ -14,11 +14,12 @@ if TYPE_CHECKING:
     from karat.results.comparison import Comparison, Pair
     from karat.results.study import SweepView
 
-_PAIR = ("measure", "a", "b", "n", "difference", "low", "high", "p", "adjusted", "wins", "ties", "losses")
-_COMPARED = (
+PAIR = ("measure", "a", "b", "n", "difference", "low", "high", "p", "adjusted", "wins", "ties", "losses")
+COMPARED = (
     "measure", "a", "b", "n", "mean_a", "mean_b", "difference", "low", "high", "p", "adjusted", "permutation",
     "wilcoxon", "t", "mcnemar", "tukey", "d", "biserial", "wins", "ties", "losses", "spread", "detectable", "over",
 )  # fmt: skip
+MEAN = ("system", "measure", "n", "n_undefined", "n_failed", "mean", "low", "high", "over")
 _SETTINGS = ("chunk", "embedder", "engine", "fusion", "alpha", "normalise", "rrf_k", "depth")
 _CORRECTED = (
     "system", "n", "n_scored", "measure_mean", "people_mean", "people_low", "people_high", "mean", "low", "high",
@@ -28,15 +29,23 @@ _NAMES = ("measure", "system", "a", "b")
 _COUNTS = ("n", "n_scored", "raters", "wins", "ties", "losses")
 
 
+def rows_of(results: Sequence[Any], names: Sequence[str]) -> list[list[Any]]:
+    """A row for each result, with the fields of these names."""
+    return [[getattr(one, name) for name in names] for one in results]
+
+
 def pairs(result: Sequence[Pair]) -> str:
     """comparisons.csv: b - a over the questions both have, its interval, p and p after Holm, wins, ties, losses."""
-    rows = [{name: getattr(pair, name) for name in _PAIR} for pair in result]
-    return _written(rows, _PAIR)
+    return _fields(result, PAIR)
 
 
 def comparison(result: Comparison) -> str:
     """Every pair by every measure."""
-    return _written([{name: getattr(pair, name) for name in _COMPARED} for pair in result.pairs], _COMPARED)
+    return _fields(result.pairs, COMPARED)
+
+
+def _fields(results: Sequence[Any], names: Sequence[str]) -> str:
+    return _written([dict(zip(names, row, strict=True)) for row in rows_of(results, names)], names)
 
 
 def calibration(result: Calibration) -> str:

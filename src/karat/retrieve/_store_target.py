@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import importlib
 import re
 import warnings
 from collections.abc import Collection, Iterator, Mapping, Sequence
@@ -13,6 +12,7 @@ from typing import Any
 from urllib.parse import parse_qsl, urlsplit
 
 from karat.core.errors import KaratError, UsageError, did_you_mean
+from karat.core.loading import package
 from karat.io.field_reader import FieldReader
 from karat.io.fields import NESTED, STORED, field_name
 from karat.models.hosts import check_url, host_of
@@ -145,15 +145,9 @@ def chosen(target: StoreTarget, names: Collection[str], noun: str) -> str:
 
 def driver(module: str, place: str, extra: str) -> Any:
     """The package that a store needs, imported when the store is."""
-    try:
-        with warnings.catch_warnings():
-            warnings.simplefilter("ignore")
-            return importlib.import_module(module)
-    except ImportError:
-        raise UsageError(
-            f"searching {place} needs {module.partition('.')[0]}, which is not installed. "
-            f"Run: pip install 'karat[{extra}]'"
-        ) from None
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        return package(module, f"searching {place}", extra)
 
 
 @contextmanager

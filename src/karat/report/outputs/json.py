@@ -7,6 +7,7 @@ plain ASCII, so that it survives any terminal and any encoding.
 from __future__ import annotations
 
 import json
+from collections.abc import Iterator
 from typing import TYPE_CHECKING, Any
 
 from karat.core.scores import Status
@@ -55,7 +56,7 @@ def document(evaluation: Evaluation, *, rows: bool = False) -> dict[str, Any]:
         "notes": evaluation.notes,
     }
     if rows:
-        fields["rows"] = _rows(evaluation)
+        fields["rows"] = list(question_rows(evaluation))
     document: dict[str, Any] = plain(fields)
     return document
 
@@ -76,10 +77,10 @@ def _measure(view: EvaluationView, measure: Measure) -> dict[str, Any]:
     }
 
 
-def _rows(evaluation: Evaluation) -> list[dict[str, Any]]:
+def question_rows(evaluation: Evaluation) -> Iterator[dict[str, Any]]:
+    """Every question of every system: what was ranked and answered, and each score with its status and reason."""
     scores = evaluation.scores
     status = statuses(scores)
-    rows = []
     for s, system in enumerate(scores.systems):
         ranked, answers = evaluation.ranked.get(system), evaluation.answers.get(system)
         for q, question in enumerate(scores.questions):
@@ -98,8 +99,7 @@ def _rows(evaluation: Evaluation) -> list[dict[str, Any]]:
                 if shown:
                     score["details"] = dict(shown)
                 row["scores"][measure.name] = score
-            rows.append(row)
-    return rows
+            yield row
 
 
 def with_rows(evaluation: Evaluation) -> str:

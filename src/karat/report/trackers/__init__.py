@@ -1,0 +1,1 @@
+"""Trackers: where runs are sent, one a file."""
