@@ -20,6 +20,7 @@ from karat.experiment.evaluate import evaluate
 from karat.experiment.score import score
 from karat.measures.judge import _prompts
 from karat.measures.judge._runner import JudgedAnswer
+from karat.report.explorer import _question
 from karat.report.lookups import EvaluationView
 from karat.systems.outside._callee import callee_of
 
@@ -198,3 +199,9 @@ def test_slices_by_turn_stand_in_the_order_of_the_conversation(tmp_path):
         paths[-1].write_text("".join(json.dumps({"id": qid, "retrieved": docs}) + "\n" for qid, docs in run.items()))
     compared = compare(*paths, testset=path, measures=["MRR"], by=["turn"])
     assert [part.value for part in compared.slices] == ["1", "2", "10"]
+
+
+def test_the_report_shows_what_was_said_before_as_text():
+    row = _question(Question("q", "And how wide?", history=(Turn("<b>Old?</b>\x1b[31m", "Yes."),)))
+    assert row["past"] == [["user", "<b>Old?</b>"], ["assistant", "Yes."]]
+    assert "past" not in _question(Question("q", "How old?"))
