@@ -9,8 +9,9 @@ from typing import TYPE_CHECKING
 
 from karat.answer._answerer import Answerer, AnswererSettings, Done
 from karat.answer._contexts import within
-from karat.answer._prompt import DATA, SYSTEM, TEMPLATE, check_template, prompt_of
+from karat.answer._prompt import DATA, HISTORY, SYSTEM, TEMPLATE, check_template, prompt_of
 from karat.core.text.blocks import drop_blocks
+from karat.core.text.words import plural
 from karat.core.types import Answer
 from karat.models.structured import total
 
@@ -37,7 +38,7 @@ class ChatAnswerer:
         if settings.prompt is not None:
             check_template(settings.prompt)
         self.settings, self._chat = settings, chat
-        self._asked = self._cut = 0
+        self._asked = self._cut = self._unshown = 0
         said = [SYSTEM, TEMPLATE] if settings.prompt is None else [DATA, settings.prompt]
         whole = json.dumps([*said, settings.contexts, settings.context_tokens, chat.fingerprint])
         self.fingerprint = f"chat {hashlib.sha256(whole.encode()).hexdigest()[:32]}"
@@ -45,16 +46,27 @@ class ChatAnswerer:
     @property
     def remarks(self) -> tuple[str, ...]:
         """What should be known of all answers together."""
-        if not self._cut:
-            return ()
-        return (f"{self._cut:,} of {self._asked:,} answers were cut off at the model's limit of tokens (max_tokens).",)
+        remarks = []
+        if self._cut:
+            remarks.append(
+                f"{self._cut:,} of {self._asked:,} answers were cut off at the model's limit of tokens (max_tokens)."
+            )
+        if self._unshown:
+            remarks.append(
+                f"{plural(self._unshown, 'question')} with earlier turns, which the prompt does not show: write "
+                f"{HISTORY} where they are to stand."
+            )
+        return tuple(remarks)
 
     def answer(self, asked: Sequence[AnswerRequest], done: Done) -> None:
         shown = [within(one, self.settings) for one in asked]
         prompts = [
-            prompt_of(one.question, contexts, self.settings.prompt) for one, contexts in zip(asked, shown, strict=True)
+            prompt_of(one.question, contexts, self.settings.prompt, one.history)
+            for one, contexts in zip(asked, shown, strict=True)
         ]
         self._asked += len(asked)
+        if self.settings.prompt is not None and HISTORY not in self.settings.prompt:
+            self._unshown += sum(bool(one.history) for one in asked)
 
         def said(number: int, reply: ChatReply) -> None:
             contexts = shown[number]

@@ -6,11 +6,12 @@ from collections.abc import Callable, Hashable, Sequence
 from dataclasses import KW_ONLY, dataclass, field
 from typing import TYPE_CHECKING, Any, TypeVar
 
+from karat.core.conversation import texts_of
 from karat.core.models import Models
 
 if TYPE_CHECKING:
     from karat.core.claims import ClaimTable
-    from karat.core.types import Nugget
+    from karat.core.types import Nugget, Turn
 
 T = TypeVar("T")
 
@@ -21,10 +22,10 @@ class AnswerTable:
 
     `answers` None: the system gave none. `contexts` None: none are known; `context_ids` are the ids of a pair's
     contexts, in the same order, () where they are not known. `nuggets` are the facts an answer should
-    state, `confidence` how sure the system says it is (0 to 1), `context_gold` whether the contexts hold the gold; each
-    empty where nothing is known of it. `claims` is the claims table, None where none was made. `made` lets measures
-    share what they make of the texts; it lives and dies with this object. `models` are the models that a measure may
-    ask.
+    state, `confidence` how sure the system says it is (0 to 1), `context_gold` whether the contexts hold the gold,
+    `history` the earlier turns of the question's conversation; each empty where nothing is known of it. `claims` is the
+    claims table, None where none was made. `made` lets measures share what they make of the texts; it lives and dies
+    with this object. `models` are the models that a measure may ask.
     """
 
     systems: tuple[str, ...]
@@ -39,6 +40,7 @@ class AnswerTable:
     nuggets: Sequence[tuple[Nugget, ...]] = ()
     confidence: Sequence[float | None] = ()
     context_gold: Sequence[bool | None] = ()
+    history: Sequence[tuple[Turn, ...]] = ()
     claims: ClaimTable | None = None
     models: Models = field(default_factory=Models, repr=False, compare=False)
     made: dict[Hashable, Any] = field(default_factory=dict, repr=False, compare=False)
@@ -53,6 +55,24 @@ class AnswerTable:
     def ids_of(self, pair: int) -> tuple[str, ...]:
         """The ids of a pair's contexts, which its answer may cite; () where they are not known."""
         return self.context_ids[pair] if self.context_ids else ()
+
+    def history_of(self, pair: int) -> tuple[Turn, ...]:
+        """The earlier turns of a pair's conversation."""
+        return self.history[pair] if self.history else ()
+
+    @property
+    def evidence(self) -> Sequence[tuple[str, ...] | None]:
+        """What may support each answer: its contexts, and after them the texts of the earlier turns.
+
+        Citations, gold and relevance are of `contexts` alone, whose numbers stay what they are.
+        """
+        if not any(self.history):
+            return self.contexts
+        return self.once("evidence", self._evidence)
+
+    def _evidence(self) -> list[tuple[str, ...] | None]:
+        known = zip(self.contexts, self.history, strict=True)
+        return [None if texts is None else (*texts, *texts_of(turns)) for texts, turns in known]
 
     def __len__(self) -> int:
         return len(self.answers)

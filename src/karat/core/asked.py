@@ -3,6 +3,10 @@
 from __future__ import annotations
 
 from dataclasses import KW_ONLY, dataclass
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from karat.core.types import Turn
 
 
 @dataclass(frozen=True, slots=True)
@@ -19,8 +23,9 @@ class Context:
 
 @dataclass(frozen=True, slots=True)
 class AnswerRequest:
-    """A question by its id and text, with its contexts, best first."""
+    """A question by its id and text, with its contexts, best first, and the earlier turns of its conversation."""
 
     id: str
     question: str
     contexts: tuple[Context, ...] = ()
+    history: tuple[Turn, ...] = ()

@@ -73,7 +73,7 @@ class Question:
     """A question with its gold; `answers` are acceptable reference answers, any of them.
 
     `nuggets` are the facts that an answer should state. Hits on `excluded` ids do not count for it. `history` are the
-    earlier turns of its conversation, `turn` (from 1) is its own place in it: a question without any of these is a
+    earlier turns of its conversation, `turn` is its own place in it: a question without any of these is a
     conversation of its own.
     """
 
@@ -106,6 +106,17 @@ class Question:
         if name == "answerable":
             return "yes" if self.answerable else "no"
         return self.tags.get(name)
+
+
+def slice_order(name: str, values: Iterable[str]) -> list[str]:
+    """The values of a slice as reports list them: turns by number, those of any other slice as they come.
+
+    >>> slice_order("turn", ["1", "10", "(none)", "2"]), slice_order("kind", ["b", "a"])
+    (['1', '2', '10', '(none)'], ['b', 'a'])
+    """
+    if name != "turn":
+        return list(values)
+    return sorted(values, key=lambda value: (not value.isdecimal(), int(value) if value.isdecimal() else 0))
 
 
 class TestSet(NotebookView):

@@ -48,6 +48,7 @@ def answered_of(
         contexts=[texts for of_run in contexts for texts in of_run],
         context_ids=ContextIds(runs, testset.ids),
         nuggets=[q.nuggets for q in questions] * len(runs),
+        history=[q.history for q in questions] * len(runs) if any(q.history for q in questions) else (),
         answerable=[q.answerable for q in questions] * len(runs),
         confidence=[answer.confidence if answer is not None else None for answer in answers],
         context_gold=[held for run in runs for held in (context_gold or {}).get(run.name, [None] * len(questions))],

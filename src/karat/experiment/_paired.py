@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from karat.core.scores import Status
+from karat.core.types import slice_order
 from karat.experiment._compared_inputs import ComparedInput, ScoredSystem, slice_values
 from karat.results.comparison import ComparedMeasure, ComparedPair, Flip, JudgeNoise, SlicePair, SystemMean
 from karat.results.evaluation import Note
@@ -173,7 +174,7 @@ def slice_differences(
     for name in dict.fromkeys(by):
         told = slice_values(found, name)
         of = [told.get(question) for question in questions]
-        for value in sorted({v for v in of if v is not None}) + ([None] if None in of else []):
+        for value in slice_order(name, sorted({v for v in of if v is not None})) + ([None] if None in of else []):
             mask = np.array([one == value for one in of])
             part = compare_systems(values[:, :, mask], pairs, lower=less, draws=draws, seed=seed, tests=())
             parts.append((name, "(none)" if value is None else value, part))

@@ -202,20 +202,22 @@ def _has_texts(system: StudySystem) -> bool:
 
 def _pieces(number: int, system: StudySystem, testset: TestSet, contexts: int) -> list[_AnswerPiece]:
     run, found = system.run, []
-    texts = {q.id: q.text for q in testset}
+    questions = {q.id: q for q in testset}
     order = ranking(run).tolist()
     for q, qid in enumerate(run.question_ids):
-        if qid in run.failed or qid not in texts:
+        if qid in run.failed or qid not in questions:
             continue
         first = order[int(run.offsets[q]) : int(run.offsets[q + 1])][:contexts]
-        asked = AnswerRequest(qid, texts[qid], tuple(_context(run, place, system.resolution) for place in first))
+        given = tuple(_context(run, place, system.resolution) for place in first)
+        asked = AnswerRequest(qid, questions[qid].text, given, questions[qid].history)
         found.append(_AnswerPiece(number, asked, _key(asked)))
     return found
 
 
 def _key(asked: AnswerRequest) -> str:
-    """The same for the same question and contexts, whatever system found them; their scores do not count."""
-    plain = [asked.id, asked.question, [[c.id, c.text, c.title, c.source] for c in asked.contexts]]
+    """The same for the same question, history and contexts, whatever system found them; their scores do not count."""
+    plain: list[Any] = [asked.id, asked.question, [[c.id, c.text, c.title, c.source] for c in asked.contexts]]
+    plain += [[[turn.question, turn.answer] for turn in asked.history]] if asked.history else []
     text = json.dumps(plain, ensure_ascii=False)
     return hashlib.sha256(text.encode("utf-8", "surrogatepass")).hexdigest()
 

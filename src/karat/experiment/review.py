@@ -8,6 +8,7 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from karat.core.conversation import transcript
 from karat.core.errors import UsageError
 from karat.core.types import Nugget, TestSet
 
@@ -56,6 +57,7 @@ def export_review(
         for qid in finding.questions if finding.severity != "info" else ():
             remarks.setdefault(qid, []).append(finding.check)
     rows = []
+    has_history = any(question.history for question in questions)
     for number, question in enumerate(questions):
         holders = [] if resolution is None else resolution.gold_rows(number).tolist()
         rows.append(
@@ -66,6 +68,7 @@ def export_review(
                 "answer": _answer(question),
                 "kind": question.kind or "",
                 "gold": "\n".join(gold.label for gold in question.gold),
+                **({"history": transcript(question.history)} if has_history else {}),
                 "nuggets": nugget_lines(question.nuggets),
                 "quotes": "\n".join(gold.quote for gold in question.gold if gold.quote),
                 "chunks": "\n\n".join(resolution.chunks[row].text for row in holders) if resolution is not None else "",

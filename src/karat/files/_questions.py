@@ -12,6 +12,7 @@ from karat.core.text.words import plural
 from karat.core.types import Question, TestSet
 from karat.files._format import lists_hits
 from karat.files._gold import GoldReader, complete_gold, range_note
+from karat.files._history import HistoryReader
 from karat.files._nuggets import NuggetReader
 from karat.io import cells
 from karat.io.cells import CellError, Record, quoted
@@ -140,6 +141,7 @@ class QuestionReader(RecordReader):
         self._tag_columns = [name for name in self.columns.unknown if TAG_NAME.match(name) and name not in NO_TAG]
         self.gold = GoldReader(self.columns, self.pages, pages_in)
         self.nuggets = NuggetReader()
+        self.history = HistoryReader(input, self.columns, has_float_ids(input, self.columns.of["conversation"]))
         self._float_gold = float_columns(input, self.columns, ("gold", "gold_id", "gold_doc", "gold_chunk"))
 
     def read(self, record: Record, row: int) -> Question:
@@ -154,6 +156,7 @@ class QuestionReader(RecordReader):
             question = Question(
                 qid, text, answers=answers, gold=tuple(gold or ()), kind=kind, tags=tags, nuggets=nuggets,
                 answerable=answerable and gold is not None, excluded=_excluded(self.columns.value(record, "excluded")),
+                **self.history.read(record, text),
             )  # fmt: skip
             if (name := question.excluded_gold) is not None:
                 raise CellError(f"{quoted(name)} is gold and excluded", "Take it out of one of the two.")
@@ -248,6 +251,7 @@ def read_questions(
                 _refuse_other(input, question, questions[question.id], row, rows[question.id])
                 continue
             reader.refuse_double(question.id, row)
+            reader.history.refuse_double(question, row)
             questions[question.id], rows[question.id] = question, row
             if question.answerable and not reader.states_gold(record):
                 if question.answers or question.nuggets or reader.states_answers(record):
@@ -260,7 +264,8 @@ def read_questions(
         reader.refuse_misspelled(*bare[0], must=len(bare) < len(questions))
         if not any(question.text for question in questions.values()):
             raise input.error("no gold, no answers and no questions", row=bare[0][1], remedy=_NO_GOLD)
-    testset = TestSet(questions.values(), name=input.stem)
+    asked = list(questions.values())
+    testset = TestSet(reader.history.with_derived(asked) if reader.history.present else asked, name=input.stem)
     return testset, _notes(reader, testset)
 
 
@@ -272,6 +277,8 @@ def _refuse_other(input: Input, question: Question, first: Question, row: int, f
         ("reference answer", question.answers, first.answers),
         ("list of nuggets", question.nuggets, first.nuggets),
         ("list of excluded ids", question.excluded, first.excluded),
+        ("history", question.history, first.history),
+        ("place in its conversation", (question.conversation, question.turn), (first.conversation, first.turn)),
     ):
         if one != other:
             raise input.error(
@@ -284,6 +291,7 @@ def _refuse_other(input: Input, question: Question, first: Question, row: int, f
 def _notes(reader: QuestionReader, testset: TestSet) -> list[str]:
     notes = [*reader.pages.notes(), *range_note(testset.golds)]
     notes += reader.id_notes() + gold_notes(testset) + reader.nuggets.notes()
+    notes += reader.history.notes(testset)
     if excluding := sum(bool(question.excluded) for question in testset):
         notes.append(
             f"{plural(excluding, 'question')} of {len(testset):,} exclude documents, which do not count as hits"

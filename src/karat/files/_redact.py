@@ -10,7 +10,7 @@ from typing import Any, TypeVar
 
 from karat.core.errors import UsageError, did_you_mean
 from karat.core.run import Run
-from karat.core.types import Answer, Question, TestSet
+from karat.core.types import Answer, Question, TestSet, Turn
 from karat.io.patterns import UserPattern
 
 T = TypeVar("T")
@@ -93,11 +93,14 @@ class Redactor:
         """The same of results."""
         return list(map(self._run, runs) if self._patterns else runs)
 
+    def _turn(self, turn: Turn) -> Turn:
+        return Turn(self.text(turn.question), None if turn.answer is None else self.text(turn.answer))
+
     def _question(self, question: Question) -> Question:
         gold = tuple(replace(one, quote=self.text(one.quote)) if one.quote else one for one in question.gold)
         is_text = question.id == question.text
         self._keep(getattr(one, name) for one in gold for name in _KEPT)
-        self._keep([*question.excluded, *(() if is_text else [question.id])])
+        self._keep([*question.excluded, *(() if is_text else [question.id]), question.conversation])
         text = self.text(question.text)
         return replace(
             question,
@@ -106,6 +109,7 @@ class Redactor:
             answers=tuple(map(self.text, question.answers)),
             gold=gold,
             nuggets=tuple(replace(nugget, text=self.text(nugget.text)) for nugget in question.nuggets),
+            history=tuple(self._turn(turn) for turn in question.history),
         )
 
     def _run(self, run: Run) -> Run:

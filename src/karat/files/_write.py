@@ -196,6 +196,11 @@ def lost_of(testset: TestSet, *, keeps: Sequence[str] = ()) -> list[str]:
         "gold": ("the gold", any(q.gold for q in testset)),
         "nuggets": ("nuggets", any(q.nuggets for q in testset)),
         "excluded": ("excluded documents", any(q.excluded for q in testset)),
+        "history": ("earlier turns of conversations", any(q.history for q in testset)),
+        "turns": (
+            "which conversation questions are of, and at which turn",
+            any(q.conversation is not None or q.turn is not None for q in testset),
+        ),
     }
     if "answers" not in keeps:
         parts.pop("more answers")

@@ -47,8 +47,21 @@ def _question(question: Question) -> dict[str, Any]:
         "answerable": None if question.answerable else False,
         "nuggets": [{"text": n.text, "importance": "vital" if n.vital else "okay"} for n in question.nuggets] or None,
         "excluded": list(question.excluded) or None,
+        "conversation": question.conversation,
+        "turn": question.turn,
+        "history": _history(question),
     }
     return {name: value for name, value in fields.items() if value is not None}
+
+
+def _history(question: Question) -> list[dict[str, str]] | None:
+    """The earlier turns; an empty list says that a turn of a conversation has none, so that none are derived."""
+    is_turn = question.conversation is not None and question.turn is not None
+    turns = [
+        {"question": turn.question, **({} if turn.answer is None else {"answer": turn.answer})}
+        for turn in question.history
+    ]
+    return turns if turns or is_turn else None
 
 
 def _write_testset(testset: TestSet, path: Path) -> list[str]:

@@ -63,6 +63,12 @@ TESTSET: dict[str, tuple[str, ...]] = {
     "impossible": ("is_impossible", "unanswerable"),
     "nuggets": ("nuggets",),
     "excluded": ("excluded", "excluded_ids"),
+    "history": (
+        "history", "chat_history", "conversation_history", "dialog_history", "dialogue_history", "previous_turns",
+        "messages",
+    ),
+    "conversation": ("conversation", "conversation_id", "session_id", "dialog_id", "dialogue_id", "thread_id"),
+    "turn": ("turn", "turn_id", "turn_number"),
 }  # fmt: skip
 
 RESULTS: dict[str, tuple[str, ...]] = {
@@ -223,7 +229,7 @@ FLAT_GOLD: dict[str, tuple[str, ...]] = {
 
 GOLD_FIELDS = ("gold", *(field for field in TESTSET if field.startswith("gold_") and field != "gold_grade"))
 UNSCORED = frozenset({"history", "conversation", "turn", "citations", "steps"})
-"""Fields of karat's own that are known and not scored."""
+"""Fields of karat's own that are known, and not scored where nothing reads them (of a test set the first three are)."""
 
 PRINTED = re.compile(
     r"^(precision|recall|f1|mrr|map|ndcg|hit|answer_f1|exact_match|em|rouge|bleu|p@|r@)", re.IGNORECASE

@@ -5,10 +5,11 @@ from __future__ import annotations
 import json
 from typing import TYPE_CHECKING, Any
 
+from karat.core.conversation import messages_of
 from karat.core.docs import Chunk
 from karat.core.scores import Status
-from karat.core.text.words import clean, plural
-from karat.report.explored_answers import ANSWER, answer_entry, plain, wording
+from karat.core.text.words import clean, excerpt, plural
+from karat.report.explored_answers import ANSWER, PASSAGE, answer_entry, plain, wording
 from karat.report.labels import LABELS
 from karat.report.lookups import WORST_ANSWERS, statuses
 from karat.results.study import StudyHit
@@ -21,6 +22,7 @@ LEAST = 400_000  # bytes that hits and texts may take, however large the rest is
 SAID = 0.3  # share of them for the words of one system's answers, and for what is known of those
 HITS = 0.45  # share of them for hits and answers where texts would take all
 COLUMNS = 6  # measures of a question
+MESSAGES = 20  # of the earlier turns of a question, the last
 SHORTEST = 120  # characters that a text is never cut below
 
 
@@ -235,6 +237,9 @@ def _question(question: Question) -> dict[str, Any]:
         row["gold"] = [_gold(g) for g in question.gold]
     if question.tags:
         row["tags"] = {clean(name): clean(value) for name, value in question.tags.items()}
+    if question.history:
+        said = messages_of(question.history)[-MESSAGES:]
+        row["past"] = [[one["role"], excerpt(plain(one["content"]), PASSAGE)] for one in said]
     if not question.answerable:
         row["unanswerable"] = True
     return row

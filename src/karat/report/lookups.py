@@ -12,7 +12,7 @@ import numpy as np
 
 from karat.core.scores import Status
 from karat.core.text.words import digits_of
-from karat.core.types import TestSet
+from karat.core.types import TestSet, slice_order
 from karat.results.decisions import Marks, costliest, main_measures, mark, ranked_systems
 
 if TYPE_CHECKING:
@@ -92,7 +92,7 @@ class EvaluationView:
         for s in self.evaluation.summaries:
             if s.slice is not None and s.value is not None:
                 slices.setdefault(s.slice, {})[s.value] = None
-        return {name: list(values) for name, values in slices.items()}
+        return {name: slice_order(name, values) for name, values in slices.items()}
 
     @cached_property
     def families(self) -> list[list[Measure]]:
@@ -236,7 +236,7 @@ class StudyView(EvaluationView):
         questions: dict[str, list[Question]] = {}
         for question in self.evaluation.testset:
             questions.setdefault(question.slice_value(slice_name) or "(none)", []).append(question)
-        return questions
+        return {value: questions[value] for value in slice_order(slice_name, questions)}
 
     def seconds(self, systems: Iterable[str]) -> dict[str, float]:
         """Median seconds a question, of the systems that were timed."""

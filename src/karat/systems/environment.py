@@ -12,7 +12,7 @@ from typing import Any
 
 from karat.core.errors import UsageError, did_you_mean
 
-_SHAPE = re.compile(r"\$(\$\{)|\$\{([^{}]*)\}|\{(question|id|k|contexts)\}")
+_SHAPE = re.compile(r"\$(\$\{)|\$\{([^{}]*)\}|\{(question|id|k|contexts|history)\}")
 _NAME = re.compile(r"[A-Za-z_][A-Za-z0-9_]*")
 
 Environment = Mapping[str, str]

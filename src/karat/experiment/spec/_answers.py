@@ -56,7 +56,9 @@ class AnswerKeys(KeysModel):
     threshold: Share | None = Field(
         None, description="The evidence below which extractive declines, as tuned unless given."
     )
-    prompt: Text | None = Field(None, description="A file with a prompt for chat that holds {question} and {contexts}.")
+    prompt: Text | None = Field(
+        None, description="A file with a prompt for chat that holds {question} and {contexts}, and may hold {history}."
+    )
     limit: Cut | None = Field(
         None, description="How many questions are answered, a sample over kinds and gold; all unless given."
     )

@@ -296,11 +296,13 @@ _Path = Annotated[Text, read_by(JsonPath.parse)]
 class HttpKeys(KeysModel):
     """An endpoint: how to ask it, and where in its JSON the hits stand; without paths they are told by their shape."""
 
-    url: Address = Field(description="Its address; {question}, {id} and {k} are put in percent-encoded.")
+    url: Address = Field(description="Its address; {question}, {id}, {k} and {history} are put in percent-encoded.")
     method: Literal["POST", "GET", "PUT"] = Field("POST", description="POST unless given.")
     headers: dict[str, Text] = Field(default_factory=dict, description="Headers; secrets as ${NAME}.")
     body: Body = Field(
-        None, description='The JSON to send; {question}, {id} and {k} in texts are put in, "{k}" alone as a number.'
+        None,
+        description='The JSON to send; {question}, {id}, {k} and {history} in texts are put in, "{k}" alone as a '
+        'number and "{history}" alone as messages.',
     )
     ids: _Path | None = Field(None, description="JSON path to the ids of the hits, best first: $.hits[*].id.")
     docs: _Path | None = Field(None, description="JSON path to their documents.")

@@ -43,7 +43,7 @@ def over_sentences(
         ]
         return score([Sentence(cites, _supporting(text, language, held, support)) for text, cites in said])
 
-    return by_pair(answered, of_answer)
+    return by_pair(answered, of_answer, cited=True)
 
 
 def _supporting(sentence: str, language: str | None, contexts: list[SupportText], support: float) -> frozenset[int]:

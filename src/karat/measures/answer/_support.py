@@ -26,8 +26,8 @@ class TokenSupport:
 
     vocabulary: Vocabulary
     answers: TokenIds
-    contexts: TokenIds  # each distinct context once
-    used: list[list[int]]  # contexts of each pair
+    contexts: TokenIds  # each distinct context, or text of an earlier turn, once
+    used: list[list[int]]  # those of each pair
     found: Bools  # of each answer token
     undefined: dict[int, str]
 
@@ -67,7 +67,7 @@ def _support(answered: AnswerTable, norm: Norm) -> TokenSupport:
     vocabulary = Vocabulary(norm)
     answers = vocabulary.encode([spoken(text) for text in answered.answers])
     place: dict[str, int] = {}
-    used = [[place.setdefault(text, len(place)) for text in texts or ()] for texts in answered.contexts]
+    used = [[place.setdefault(text, len(place)) for text in texts or ()] for texts in answered.evidence]
     contexts = vocabulary.encode([open_blocks(text) for text in place])
     undefined: dict[int, str] = {}
     found = np.zeros(len(answers.codes), bool)
@@ -89,11 +89,17 @@ def _support(answered: AnswerTable, norm: Norm) -> TokenSupport:
     return TokenSupport(vocabulary, answers, contexts, used, found, undefined)
 
 
-def by_pair(answered: AnswerTable, score: Callable[[str, tuple[str, ...], int], float | str]) -> MeasureResult:
-    """A score for each answer with known contexts: `score(answer, contexts, pair)` is a value or why there is none."""
+def by_pair(
+    answered: AnswerTable, score: Callable[[str, tuple[str, ...], int], float | str], *, cited: bool = False
+) -> MeasureResult:
+    """A score for each answer with known contexts: `score(answer, texts, pair)` is a value or why there is none.
+
+    The texts are what may support the answer: its contexts and the earlier turns; `cited`: its contexts alone.
+    """
     values = np.full(len(answered), np.nan)
     undefined: dict[int, str] = {}
-    for pair, (answer, contexts) in enumerate(zip(answered.answers, answered.contexts, strict=True)):
+    texts_by_pair = answered.contexts if cited else answered.evidence
+    for pair, (answer, contexts) in enumerate(zip(answered.answers, texts_by_pair, strict=True)):
         said = drop_blocks(answer or "")
         result: float | str
         if contexts is None:

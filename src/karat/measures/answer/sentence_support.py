@@ -31,7 +31,7 @@ def sentence_support(answered: AnswerTable, *, threshold: float = SUPPORTED) -> 
 
     One sentence supports another if it holds at least half (`threshold`) of its distinct content words and figures, and
     every figure among them: 24 hours do not support 72. A sentence of stop words alone is not counted. A refusal is
-    undefined, as is an empty answer. The nearest sentence of the contexts is kept for each (contexts count from 1).
+    undefined, as is an empty answer. The nearest sentence is kept for each (contexts count from 1).
     """
     if not 0 < threshold <= 1:
         raise UsageError(f"SentenceSupport: threshold={threshold:g} is a share above 0, up to 1.")
@@ -51,7 +51,8 @@ def sentence_support(answered: AnswerTable, *, threshold: float = SUPPORTED) -> 
                 ("held sentences", text, language), partial(held_sentences, text, language, terms)
             )
         ]
-        known = {claim.text: _shown(claim, held, threshold) for claim in {c.text: c for c in claims}.values()}
+        own = len(answered.contexts[pair] or ())
+        known = {claim.text: _shown(claim, held, threshold, own) for claim in {c.text: c for c in claims}.values()}
         shown = [known[claim.text] for claim in claims]
         details[pair] = {"sentences": shown}
         return sum(bool(one["supported"]) for one in shown) / len(shown)
@@ -59,7 +60,7 @@ def sentence_support(answered: AnswerTable, *, threshold: float = SUPPORTED) -> 
     return replace(by_pair(answered, score), details=details)
 
 
-def _shown(claim: Claim, held: list[tuple[int, SupportText]], threshold: float) -> dict[str, Any]:
+def _shown(claim: Claim, held: list[tuple[int, SupportText]], threshold: float, own: int) -> dict[str, Any]:
     found = nearest(claim, held, threshold)
     if found is None:
         return {"text": claim.text, "support": 0.0, "supported": False, "by": None, "missing_numbers": []}
@@ -68,6 +69,6 @@ def _shown(claim: Claim, held: list[tuple[int, SupportText]], threshold: float) 
         "text": claim.text,
         "support": support.share,
         "supported": support.enough(threshold),
-        "by": {"context": number, "text": sentence.text},
+        "by": {"context": number if number <= own else "history", "text": sentence.text},
         "missing_numbers": support.figures,
     }

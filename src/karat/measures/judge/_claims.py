@@ -52,7 +52,7 @@ def check_claims(
     from karat.measures.judge._schemas import Claims
 
     splits = model.ask(
-        [split(case.question, text, model.purpose("claims"), sample) for case, text, sample in asked],
+        [split(case.asked, text, model.purpose("claims"), sample) for case, text, sample in asked],
         Claims,
         step="claims",
     )

@@ -12,10 +12,11 @@ from typing import TYPE_CHECKING, Any, Literal, TypeVar
 
 import numpy as np
 
+from karat.core.conversation import transcript
 from karat.core.errors import UsageError
 from karat.core.scores import MeasureResult
 from karat.core.text import drop_blocks, tokenise
-from karat.measures.judge._prompts import CONTEXT_CHARS, QUESTION_CHARS, TEXT_CHARS, digest_of, within
+from karat.measures.judge._prompts import CONTEXT_CHARS, QUESTION_CHARS, TEXT_CHARS, Asked, digest_of, within
 
 if TYPE_CHECKING:
     from pydantic import BaseModel
@@ -45,11 +46,19 @@ class JudgedAnswer:
     has_references: bool  # with words or not
     contexts: tuple[str, ...] | None
     answerable: bool
+    history: str = ""  # the earlier turns of the conversation
+
+    @property
+    def asked(self) -> Asked:
+        """The question, with what was said before it."""
+        return Asked(self.question, self.history)
 
     @classmethod
-    def of(cls, answered: AnswerTable, pair: int) -> JudgedAnswer:
-        references, contexts = answered.references[pair], answered.contexts[pair]
+    def of(cls, answered: AnswerTable, pair: int, *, evidence: bool = False) -> JudgedAnswer:
+        """A pair of a table; `evidence`: the earlier turns stand among its contexts, as what may support it."""
+        references, contexts = answered.references[pair], (answered.evidence if evidence else answered.contexts)[pair]
         return cls(
+            history=transcript(answered.history_of(pair)),
             question=answered.texts[pair],
             answer=drop_blocks(answered.answers[pair] or "").strip(),
             references=tuple(text for text in dict.fromkeys(references) if tokenise(text)),
@@ -63,7 +72,7 @@ class JudgedAnswer:
 class Limit:
     """How many characters of a field of an answer a model is shown: of all its texts together, or of `each`."""
 
-    field: Literal["question", "answer", "references", "contexts"]
+    field: Literal["question", "answer", "references", "contexts", "history"]
     most: int
     each: bool = False
 
@@ -81,6 +90,7 @@ class Limit:
 
 
 QUESTION = Limit("question", QUESTION_CHARS)
+HISTORY = Limit("history", TEXT_CHARS)
 ANSWER = Limit("answer", TEXT_CHARS)
 EACH_REFERENCE = Limit("references", TEXT_CHARS, each=True)  # a model sees one at a time
 EACH_CONTEXT = Limit("contexts", TEXT_CHARS, each=True)
@@ -209,6 +219,7 @@ class Judge:
     combine: Callable[[Sequence[Sample]], Sample] = single
     blank: Sample | None = None  # of an item without text, which is not asked about
     instead: str = "heuristic"  # what `by` may say where there is no model
+    evidence: bool = False  # earlier turns of the conversation support an answer as its contexts do
 
     def run(self, answered: AnswerTable, by: By) -> MeasureResult:
         """The score of each pair: the mean of the rounds that gave a value; where all failed it has failed."""
@@ -218,7 +229,7 @@ class Judge:
         details: dict[int, dict[str, Any]] = {}
         cases: dict[int, JudgedAnswer] = {}
         for pair in range(len(answered)):
-            case = JudgedAnswer.of(answered, pair)
+            case = JudgedAnswer.of(answered, pair, evidence=self.evidence)
             settled = self.settle(case, by)
             if settled is None:
                 cases[pair] = case
@@ -258,7 +269,7 @@ class Judge:
         # one question after the other for all systems: a budget that ends has paid for pairs
         for pair in sorted(cases, key=lambda pair: (pair % n, pair)):
             shown[pair], cut[pair] = cases[pair], []
-            for limit in (QUESTION, *self.limits):
+            for limit in (QUESTION, HISTORY, *self.limits):
                 shown[pair], notes = limit.apply(shown[pair])
                 cut[pair] += notes
         asked = [

@@ -77,9 +77,7 @@ _JUDGE = Judge(
     settle=_settle,
     items=lambda case: case.contexts or (),
     limits=(EACH_CONTEXT,),
-    ask=ask_for_grades(
-        "ContextGrade", lambda case, context, *more: prompts.grade_context(case.question, context, *more)
-    ),
+    ask=ask_for_grades("ContextGrade", lambda case, context, *more: prompts.grade_context(case.asked, context, *more)),
     weigh=lambda reply: graded(reply, WORTH.__getitem__),
     heuristic=lambda case, context: held_words(case.question, context),
     combine=_together,

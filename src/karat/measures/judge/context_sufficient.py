@@ -100,7 +100,7 @@ _JUDGE = Judge(
     items=lambda case: (case.question,),
     limits=(ALL_CONTEXTS,),
     ask=ask_for_grades(
-        "SufficiencyGrade", lambda case, _, *more: prompts.grade_contexts(case.question, case.contexts or (), *more)
+        "SufficiencyGrade", lambda case, _, *more: prompts.grade_contexts(case.asked, case.contexts or (), *more)
     ),
     weigh=lambda reply: graded(reply, _worth),
     instead="gold",

@@ -62,7 +62,7 @@ def _ask(model: JudgeModel, asked: Requests) -> list[CheckedClaims]:
         model,
         asked,
         Coverages,
-        lambda case, claims, sample: prompts.cover(case.question, claims, case.answer, purpose, sample),
+        lambda case, claims, sample: prompts.cover(case.asked, claims, case.answer, purpose, sample),
     )
 
 

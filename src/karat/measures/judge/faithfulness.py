@@ -70,6 +70,7 @@ def faithfulness(
         settle=partial(_settle, scale=scale),
         items=lambda case: (case.answer,),
         limits=(ANSWER, ALL_CONTEXTS),
+        evidence=True,
         ask=_ask,
         weigh=weigh,
         heuristic=lambda case, answer: weigh(supported_sentences(answer, case.contexts or ())),

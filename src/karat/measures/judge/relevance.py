@@ -62,7 +62,7 @@ _JUDGE = Judge(
     limits=(ANSWER, EACH_REFERENCE),
     ask=ask_for_grades(
         "LiveRagGrade",
-        lambda case, reference, *more: prompts.grade_liverag(case.question, case.answer, reference, *more),
+        lambda case, reference, *more: prompts.grade_liverag(case.asked, case.answer, reference, *more),
     ),
     weigh=lambda reply: graded(reply, float),
     heuristic=lambda case, reference: liverag_grade(case.answer, reference),

@@ -46,7 +46,7 @@ _JUDGE = Judge(
     settle=_settle,
     items=lambda case: (case.answer,),
     limits=(ANSWER,),
-    ask=ask_for_grades("AnswerGrade", lambda case, answer, *more: prompts.grade_response(case.question, answer, *more)),
+    ask=ask_for_grades("AnswerGrade", lambda case, answer, *more: prompts.grade_response(case.asked, answer, *more)),
     weigh=lambda reply: graded(reply, WORTH.__getitem__),
     heuristic=lambda case, answer: responds(case.question, answer),
 )

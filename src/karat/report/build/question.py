@@ -21,6 +21,7 @@ if TYPE_CHECKING:
 
 _TEXT, _NAME = 160, 80  # characters shown of a hit's text and of a name
 _ROWS = 6  # systems in brief
+_TURNS = 10  # of the history that are shown, the last
 
 
 class QuestionView:
@@ -101,6 +102,15 @@ def question_document(study: Study, *, question: str, systems: Sequence[str] = (
 
 def _asked(view: QuestionView) -> Iterator[tuple[str, str]]:
     asked = view.question
+    if asked.conversation is not None or asked.turn is not None:
+        place = f"turn {asked.turn}" if asked.turn is not None else ""
+        yield "conversation", ", ".join(part for part in (clean(asked.conversation or "", _NAME), place) if part)
+    left_out = len(asked.history) - _TURNS
+    if left_out > 0:
+        yield "earlier", f"{plural(left_out, 'turn')} more before these"
+    for turn in asked.history[-_TURNS:]:
+        yield "asked", clean(turn.question, 2 * _TEXT) or "(nothing)"
+        yield from (("answered", clean(text, 2 * _TEXT)) for text in [turn.answer] if text)
     yield "question", f"{asked.text}{f' ({asked.kind})' if asked.kind else ''}"
     yield from (("answer", answer) for answer in asked.answers[:1])
     for gold in asked.gold:

@@ -1,7 +1,8 @@
 """Answerers that are not karat's own: `call:module:function` and an HTTP endpoint, given a question and its contexts.
 
 A function is called with the question's text and a list of the contexts' texts, best first; a second parameter
-annotated `list[Context]` gets `karat.core.asked.Context`, with ids and sources. An endpoint gets what its body says.
+annotated `list[Context]` gets `karat.core.asked.Context`, with ids and sources, and a third one called `history` the
+earlier turns of the conversation as messages. An endpoint gets what its body says.
 """
 
 from __future__ import annotations
@@ -18,12 +19,13 @@ from numbers import Integral, Real
 from typing import TYPE_CHECKING, Any
 
 from karat.answer import within
+from karat.core.conversation import HISTORY, messages_of, transcript
 from karat.core.errors import UsageError
 from karat.core.loading import file_of, load_named
 from karat.core.text.wellformed import well_formed_values
 from karat.core.text.words import excerpt
 from karat.core.types import Answer
-from karat.systems.outside._call import CallOutcome, CallSettings, Function
+from karat.systems.outside._call import CallOutcome, CallSettings, Function, without_history
 from karat.systems.outside._endpoint import Endpoint, Filling, HttpSettings
 from karat.systems.outside._http import answer_at
 from karat.systems.outside._jobs import in_jobs
@@ -130,18 +132,22 @@ class _AnsweringFunction:
         if inspect.isclass(function):
             raise UsageError(f"{settings.target!r} is a class. Name a function, or an object that can be called.")
         self.jobs, self._function = settings.jobs, Function(function, settings.timeout_seconds)
-        self._whole = _wants_contexts(function, settings.target)
+        self._whole, self._takes_history = _wants(function, settings.target)
+        self._alone: set[str] = set()  # questions that were asked without their history
         file = file_of(settings.target, settings.folder)
         held = hashlib.sha256(file.read_bytes()).hexdigest() if file is not None and file.is_file() else None
         self.essence: list[Any] = [CALL, settings.target, held]
 
     @property
     def remarks(self) -> tuple[str, ...]:
-        return self._function.remarks
+        return (*self._function.remarks, *without_history(len(self._alone)))
 
     def ask(self, asked: AnswerRequest, contexts: _Contexts) -> CallOutcome:
         passed = list(contexts) if self._whole else [context.text for context in contexts]
-        return self._function.call((asked.question, passed), lambda returned: read_answer(returned, contexts))
+        past = [messages_of(asked.history)] if self._takes_history else []
+        if asked.history and not past:
+            self._alone.add(asked.id)
+        return self._function.call((asked.question, passed, *past), lambda returned: read_answer(returned, contexts))
 
     def close(self) -> None:
         self._function.close()
@@ -162,29 +168,36 @@ class _Http:
 
     def ask(self, asked: AnswerRequest, contexts: _Contexts) -> CallOutcome:
         texts = {"question": asked.question, "id": asked.id, "contexts": "\n\n".join(c.text for c in contexts)}
+        texts["history"] = transcript(asked.history)
         listed = [{"id": context.id, "text": context.text} for context in contexts]
-        filling = Filling(texts, {"contexts": listed})
+        filling = Filling(texts, {"contexts": listed, "history": messages_of(asked.history)})
         return self._endpoint.ask(filling, lambda value: ForeignAnswer(answer_at(self._path, value)))
 
     def close(self) -> None:
         self._endpoint.close()
 
 
-def _wants_contexts(function: Any, target: str) -> bool:
-    """Whether a function takes contexts as objects; one that does not take a question and contexts is refused."""
+def _wants(function: Any, target: str) -> tuple[bool, bool]:
+    """Whether a function takes contexts as objects, and whether it takes the earlier turns as its third parameter.
+
+    One that does not take a question and contexts is refused.
+    """
     try:
         signature = inspect.signature(function)
     except (TypeError, ValueError):
-        return False
+        return False, False
+    third = [
+        p for p in list(signature.parameters.values())[2:3] if p.name in HISTORY and p.kind <= p.POSITIONAL_OR_KEYWORD
+    ]
     try:
-        signature.bind("", [])
+        signature.bind("", [], *third)
     except TypeError as problem:
         raise UsageError(
             f"{target!r} cannot be called with a question and contexts ({problem}). It takes the question's text and "
-            "a list of texts, and nothing else without a default."
+            "a list of texts, history if it likes, and nothing else without a default."
         ) from None
     second = list(signature.parameters.values())[1:2]
-    return bool(second) and "Context]" in str(second[0].annotation)
+    return bool(second) and "Context]" in str(second[0].annotation), bool(third)
 
 
 def read_answer(value: Any, contexts: Sequence[Context]) -> ForeignAnswer:

@@ -1,7 +1,8 @@
 """A function or an object of the user's as a system: `module:name` in karat.yaml, the thing itself in Python.
 
-A function is called with the question's text and, where it takes that, with `k`. A first parameter annotated `Question`
-gets `karat.core.types.Question` with id and text alone: gold and answers are never shown to a system.
+A function is called with the question's text and, where it takes them, with `k` and with `history`, the earlier turns
+of the conversation as messages. A first parameter annotated `Question` gets `karat.core.types.Question` with id, text
+and history alone: gold and answers are never shown to a system.
 """
 
 from __future__ import annotations
@@ -218,6 +219,14 @@ class Function:
                 time.sleep(0.01)
 
 
+def without_history(questions: int) -> tuple[str, ...]:
+    """What should be known where a system was asked questions of conversations without their earlier turns."""
+    if not questions:
+        return ()
+    what = "question was asked without its" if questions == 1 else "questions were asked without their"
+    return (f"{questions:,} {what} history: the system takes none (a parameter or placeholder called history).",)
+
+
 def _failed(error: BaseException, begun: float) -> CallOutcome:
     words = excerpt(str(error), LONGEST)
     return CallOutcome(
@@ -240,6 +249,7 @@ class CallSystem:
         self.name, self._callee, self._picked, self._k = name, callee, picked, k
         self._function, self._reader = Function(callee.call, timeout_seconds), ReplyReader(columns)
         self._turn = threading.Lock() if callee.alone else nullcontext()
+        self._alone: set[str] = set()  # questions that were asked without their history
 
     @property
     def kind(self) -> str:
@@ -248,7 +258,7 @@ class CallSystem:
     @property
     def remarks(self) -> tuple[str, ...]:
         """What should be known of all replies together."""
-        return (*self._function.remarks, *self._reader.notes())
+        return (*self._function.remarks, *without_history(len(self._alone)), *self._reader.notes())
 
     @property
     def places(self) -> tuple[str, ...]:
@@ -256,9 +266,12 @@ class CallSystem:
 
     def ask(self, question: Question, k: int) -> SystemReply:
         """What it returns for a question; whatever goes wrong is the error of the reply."""
+        if question.history and not self._callee.history:
+            self._alone.add(question.id)
+        shown = Question(question.id, question.text, history=question.history)
         with self._turn:
             return self._function.call(
-                (Question(question.id, question.text), self._k or k), lambda returned: self._read(returned, question, k)
+                (shown, self._k or k), lambda returned: self._read(returned, question, k)
             ).reply()
 
     def _read(self, returned: Any, question: Question, k: int) -> SystemReply:

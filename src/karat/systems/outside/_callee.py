@@ -8,11 +8,11 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
+from karat.core.conversation import HISTORY, messages_of
 from karat.core.errors import UsageError
 from karat.core.types import Question
 
 _QUESTION = ("input", "question", "query", "user_input", "text", "prompt", "message")  # names that take a question
-_HISTORY = frozenset({"chat_history", "history"})  # what is empty before the first question
 _METHODS = ("query", "invoke", "retrieve", "search", "ask", "run")  # by which other objects are asked, best first
 _RETRIEVING = frozenset({"retrieve", "search"})  # methods whose texts are no answers
 
@@ -24,7 +24,7 @@ class Callee:
     """What was recognised, and the call that asks it; what that returns may be awaited.
 
     `answers`: a text alone is its answer. `alone`: it keeps a state, and is asked one question at a time. `told` gives
-    sentences on how it was asked.
+    sentences on how it was asked. `history`: it is given the earlier turns of a conversation, as messages.
     """
 
     kind: str
@@ -32,6 +32,7 @@ class Callee:
     told: Callable[[], tuple[str, ...]] = tuple
     answers: bool = False
     alone: bool = False
+    history: bool = False
 
 
 def callee_of(target: Any, name: str) -> Callee:
@@ -60,13 +61,19 @@ def _langchain(target: Any, name: str) -> Callee | None:
         )
     if not hasattr(target, "invoke"):
         return None
-    forms = _langchain_forms(target, name)
+    forms, history = _langchain_forms(target, name)
     call = _FirstThatWorks(target.invoke, forms)
-    return Callee(kind="LangChain runnable", call=call, told=call.told, answers=True)
+    return Callee(kind="LangChain runnable", call=call, told=call.told, answers=True, history=history)
 
 
-def _langchain_forms(target: Any, name: str) -> list[Callable[[str], Any]]:
-    """In what forms a runnable may take a question: the one that its schema says, or each that is usual."""
+Form = Callable[[Question], Any]
+
+
+def _langchain_forms(target: Any, name: str) -> tuple[list[Form], bool]:
+    """In what forms a runnable may take a question: the one that its schema says, or each that is usual.
+
+    And whether it takes the earlier turns with it.
+    """
     try:
         schema = target.get_input_jsonschema()
     except Exception:  # a schema that cannot be made says nothing
@@ -77,13 +84,13 @@ def _langchain_forms(target: Any, name: str) -> list[Callable[[str], Any]]:
         names = [one for one in state if one.isidentifier() and not one.startswith("_")]
         required = [one for one in _QUESTION if one in names][:1]
     if schema.get("type") == "string":
-        return [lambda text: text]
+        return [lambda question: question.text], False
     if "messages" in names:
-        return [lambda text: {"messages": [{"role": "user", "content": text}]}]
+        return [lambda q: {"messages": [*messages_of(q.history), {"role": "user", "content": q.text}]}], True
     if names:
-        filled = _filled(names, required, name)
-        return [lambda text: {one: text if one == filled else [] for one in names if one == filled or one in _HISTORY}]
-    return [lambda text: text, *(lambda text, one=one: {one: text} for one in _QUESTION[:3])]
+        filled, past = _filled(names, required, name), [one for one in names if one in HISTORY]
+        return [lambda q: {filled: q.text, **{one: messages_of(q.history) for one in past}}], bool(past)
+    return [lambda question: question.text, *(lambda q, one=one: {one: q.text} for one in _QUESTION[:3])], False
 
 
 def _llama_index(target: Any, name: str) -> Callee | None:
@@ -177,7 +184,7 @@ def _filled(
     names: Sequence[str], required: Iterable[str], name: str, remedy: str = "Give a function that fills them"
 ) -> str:
     """The one of some inputs that takes the question; UsageError where others must be filled, or none can be it."""
-    wanted = [one for one in required if one not in _HISTORY]
+    wanted = [one for one in required if one not in HISTORY]
     taken = wanted[0] if len(wanted) == 1 else next((one for one in _QUESTION if one in (wanted or names)), None)
     more = [one for one in wanted if one != taken]
     if taken is None or more:
@@ -188,17 +195,17 @@ def _filled(
 class _FirstThatWorks:
     """Asks in the first of several forms that raises nothing, and then always in that; until then, in each."""
 
-    def __init__(self, call: Callable[[Any], Any], forms: Sequence[Callable[[str], Any]]) -> None:
+    def __init__(self, call: Callable[[Any], Any], forms: Sequence[Form]) -> None:
         self._call, self._forms, self._lock = call, list(forms), threading.Lock()
 
     def __call__(self, question: Question, k: int) -> Any:
         if len(self._forms) == 1:
-            return self._call(self._forms[0](question.text))
+            return self._call(self._forms[0](question))
         with self._lock:
             first: Exception | None = None
             for form in self._forms:
                 try:
-                    reply = self._call(form(question.text))
+                    reply = self._call(form(question))
                 except (TypeError, KeyError, ValueError, AttributeError) as error:
                     first = first or error
                     if not _is_of_form(first):
@@ -211,7 +218,7 @@ class _FirstThatWorks:
 
     def told(self) -> tuple[str, ...]:
         """In what form it takes a question, where that had to be found out."""
-        form = self._forms[0]("...") if len(self._forms) == 1 else None
+        form = self._forms[0](Question("", "...")) if len(self._forms) == 1 else None
         return () if form is None or isinstance(form, str) else (f"asked with {form}",)
 
 
@@ -234,7 +241,8 @@ def _with_method(target: Any, name: str) -> Callee:
     kind = f"{type(target).__name__} object, asked by {method}()"
     kind += f" (it has {', '.join(f'{one}()' for one in others)} too)" if others else ""
     callee = _of_function(getattr(target, method), f"{name}.{method}", kind)
-    return Callee(kind=kind, call=callee.call, answers=method.removeprefix("a") not in _RETRIEVING)
+    answers = method.removeprefix("a") not in _RETRIEVING
+    return Callee(kind=kind, call=callee.call, answers=answers, history=callee.history)
 
 
 def _function(target: Any, name: str) -> Callee | None:
@@ -245,26 +253,28 @@ def _function(target: Any, name: str) -> Callee | None:
 
 
 def _of_function(function: Any, name: str, kind: str) -> Callee:
-    arguments = _arguments(function, name)
+    arguments, history = _arguments(function, name)
 
     def call(question: Question, k: int) -> Any:
         positional, keywords = arguments(question, k)
         return function(*positional, **keywords)
 
-    return Callee(kind=kind, call=call, answers=True)
+    return Callee(kind=kind, call=call, answers=True, history=history)
 
 
 Arguments = Callable[[Question, int], tuple[tuple[Any, ...], dict[str, Any]]]
 
 
-def _arguments(function: Any, target: str) -> Arguments:
-    """How to call a function: by what it takes."""
+def _arguments(function: Any, target: str) -> tuple[Arguments, bool]:
+    """How to call a function, by what it takes, and whether it takes the earlier turns of a conversation."""
     try:
         parameters = list(inspect.signature(function).parameters.values())
     except (TypeError, ValueError):
-        return lambda question, k: ((question.text, k), {})
+        return lambda question, k: ((question.text, k), {}), False
+    past = [p for p in parameters[1:] if p.name in HISTORY and p.kind in (p.POSITIONAL_OR_KEYWORD, p.KEYWORD_ONLY)]
+    parameters = [p for p in parameters if p not in past]
     by_place = [p for p in parameters if p.kind in (p.POSITIONAL_ONLY, p.POSITIONAL_OR_KEYWORD)]
-    rest = any(p.kind is p.VAR_POSITIONAL for p in parameters)
+    rest = not past and any(p.kind is p.VAR_POSITIONAL for p in parameters)
     named = any(p.name == "k" and p.kind is not p.POSITIONAL_ONLY for p in parameters)
     if (not by_place and not rest) or (by_place and by_place[0].name == "k"):
         raise UsageError(f"{target!r} takes no question. Its first parameter is the question's text, then k.")
@@ -281,6 +291,10 @@ def _arguments(function: Any, target: str) -> Arguments:
 
     def arguments(question: Question, k: int) -> tuple[tuple[Any, ...], dict[str, Any]]:
         first = question if whole else question.text
-        return ((first, k) if second else (first,)), ({"k": k} if named else {})
+        messages = messages_of(question.history)
+        more: dict[str, Any] = {p.name: messages for p in past if messages or p.default is p.empty}
+        if second and past and by_place[1].kind is inspect.Parameter.POSITIONAL_OR_KEYWORD:  # maybe behind the history
+            return (first,), {**more, by_place[1].name: k}
+        return ((first, k) if second else (first,)), ({**more, "k": k} if named else more)
 
-    return arguments
+    return arguments, bool(past) or whole

@@ -20,9 +20,9 @@ from karat.core.text.wellformed import well_formed_values
 from karat.core.text.words import excerpt
 from karat.models.endpoint import JsonEndpoint, RequestFailure, after
 from karat.models.hosts import Blot, check_way
-from karat.systems.environment import Environment, lookup, placed, substituted, variables
+from karat.systems.environment import Environment, lookup, placed, substituted, texts_of, variables
 from karat.systems.outside._asked import AskedSettings, Outside
-from karat.systems.outside._call import CallOutcome
+from karat.systems.outside._call import CallOutcome, without_history
 from karat.systems.outside._json_path import NothingThere
 from karat.systems.outside._reply import LONGEST, BadReply
 
@@ -73,12 +73,14 @@ class Endpoint(JsonEndpoint):
         for key, text in self._headers.items():
             if not (text.isascii() and text.isprintable()):
                 raise UsageError(f"the header {key} of {self.name} would hold characters that no header can have.")
-        address = urlsplit(self._address(Filling(dict.fromkeys(("question", "id", "k", "contexts"), "1"))))
+        address = urlsplit(self._address(Filling(dict.fromkeys(("question", "id", "k", "contexts", "history"), "1"))))
         if address.scheme not in ("http", "https") or not address.hostname or address.username is not None:
             raise UsageError(f"the url of {self.name} is no address like http://localhost:8000/search.")
         for variable in variables(settings.headers):
             check_way(f"{address.scheme}://{address.netloc}", variable)
         self._lock = threading.Lock()
+        self._takes_history = any("{history}" in text for text in texts_of([settings.url, settings.body]))
+        self._alone: set[str] = set()  # questions that were asked without their history
         self.replies, self._misfits = 0, list[str]()
         super().__init__(
             self.name,
@@ -91,13 +93,16 @@ class Endpoint(JsonEndpoint):
     @property
     def remarks(self) -> tuple[str, ...]:
         """What should be known of all replies together."""
+        alone = without_history(len(self._alone))
         if self.replies and len(self._misfits) == self.replies:
-            return (f"no reply fits the paths, so none could be read ({self._misfits[0]})",)
-        return ()
+            return (f"no reply fits the paths, so none could be read ({self._misfits[0]})", *alone)
+        return alone
 
     def ask(self, filling: Filling, read: Callable[[Any], Any]) -> CallOutcome:
         """What `read` makes of the JSON that is replied; whatever goes wrong is an error."""
         first = begun = time.perf_counter()
+        if filling.values.get("history") and not self._takes_history:
+            self._alone.add(filling.texts["id"])
 
         async def attempt() -> bytes | RequestFailure:
             nonlocal begun

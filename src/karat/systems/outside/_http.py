@@ -6,6 +6,7 @@ import threading
 from itertools import islice
 from typing import Any
 
+from karat.core.conversation import messages_of, transcript
 from karat.core.types import Question
 from karat.files import ReplyReader
 from karat.systems.environment import Environment
@@ -48,7 +49,9 @@ class HttpSystem:
     def ask(self, question: Question, k: int) -> SystemReply:
         """What the endpoint replies to a question; whatever goes wrong is the error of the reply."""
         asked = self.settings.k or k
-        filling = Filling({"question": question.text, "id": question.id, "k": str(asked)}, {"k": asked})
+        texts = {"question": question.text, "id": question.id, "k": str(asked)}
+        texts["history"] = transcript(question.history)
+        filling = Filling(texts, {"k": asked, "history": messages_of(question.history)})
         return self._endpoint.ask(filling, lambda value: self._read(value, question, k)).reply()
 
     def _read(self, value: Any, question: Question, k: int) -> SystemReply:

@@ -20,6 +20,10 @@ function expected(question) {
   const facts = [question.kind && `kind: ${question.kind}`, ...Object.entries(question.tags ?? {}).map(([a, b]) => `${a}: ${b}`)];
   if (question.unanswerable) facts.push("has no answer in the documents");
   if (facts.some(Boolean)) parts.push(make("p", { class: "muted", textContent: facts.filter(Boolean).join(" · ") }));
+  if (question.past) {
+    parts.push(make("h4", { textContent: "Earlier turns" }));
+    parts.push(...question.past.map(([role, text]) => make("p", { class: "words", dir: "auto", textContent: `${role}: ${text}` })));
+  }
   if (question.answers) {
     parts.push(make("h4", { textContent: question.answers.length > 1 ? "Reference answers" : "Reference answer" }));
     parts.push(...question.answers.map((answer) => make("p", { class: "words", dir: "auto", textContent: answer })));
