@@ -194,6 +194,7 @@ class _Stored(_Plain):
             "details": [[*key, plain(shown)] for key, shown in sorted(value.details.items())],
             "floors": [[*key, *astuple(floor)] for key, floor in sorted(value.floors.items())],
             "lists_end": dict(value.lists_end),
+            **({} if value.conversations is None else {"conversations": list(value.conversations)}),
         }
 
 
@@ -330,6 +331,7 @@ def _scores(value: Mapping[str, Any]) -> Scores:
         details={(s, q, m): shown for s, q, m, shown in value.get("details", ())},
         floors={(s, m): scores.Floor(*floor) for s, m, *floor in value.get("floors", ())},
         lists_end=value.get("lists_end", {}),
+        conversations=tuple(value["conversations"]) if "conversations" in value else None,
     )
 
 

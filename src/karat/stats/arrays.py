@@ -67,11 +67,11 @@ def cluster_sums(rows: Floats, clusters: Ints) -> Floats:
     return sums
 
 
-def known_sums(rows: Floats, clusters: Ints) -> tuple[Floats, Floats]:
-    """Of each row the sum over each conversation of what is finite, NaN where nothing is, and how many that are."""
+def known_sums(rows: Floats, clusters: Ints) -> Floats:
+    """Of each row the sum over each conversation of what is finite, NaN where nothing is."""
     known = np.isfinite(rows)
-    sizes = cluster_sums(known.astype(np.float64), clusters)
-    return np.where(sizes > 0, cluster_sums(np.where(known, rows, 0.0), clusters), np.nan), sizes
+    some = cluster_sums(known.astype(np.float64), clusters) > 0
+    return np.where(some, cluster_sums(np.where(known, rows, 0.0), clusters), np.nan)
 
 
 def finite(value: float) -> float | None:

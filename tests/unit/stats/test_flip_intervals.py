@@ -8,7 +8,6 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from karat.results.evaluation import SIGNIFICANT
-from karat.stats import permutation
 from karat.stats.compare import pairs
 from karat.stats.permutation import drawn_pairs, flip_test
 from karat.stats.signs import drawn_signs
