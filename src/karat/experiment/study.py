@@ -262,7 +262,9 @@ def choice_of(
         main.name, cells, values, kinds=known_kinds, ids=testset.ids, bounds=main.bounds, seed=seed,
         higher_is_better=main.spec.direction != "lower", clusters=testset.conversations,
     )  # fmt: skip
-    return in_words(choice)
+    turns = tuple(zip(testset.conversations or (), kinds, strict=False))
+    many = {kind: len({number for number, of in turns if kind in (None, of)}) for kind in {None, *kinds}}
+    return in_words(choice, many if turns else None)
 
 
 def _chosen(

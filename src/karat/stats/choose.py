@@ -59,8 +59,8 @@ def choose(
     that lacks more than a tenth of the questions is never the best: its mean is over other questions. Where it is
     better on those that both have, it is `ahead`. In the pairs the best is b: the difference is how far it is ahead.
     Their adjusted p is Holm's, or the chance that the best of equal cells leads by as much where that is higher: the
-    best was picked for its lead. `ids` of the questions make p and interval of a pair those of `karat compare`. Intervals,
-    tests and folds take conversations whole, where `clusters` numbers them.
+    best was picked for its lead. `ids` of the questions make p and interval of a pair those of `karat compare`.
+    Intervals, tests and folds take conversations whole, where `clusters` numbers them.
     """
     groups = grouped(clusters)
     distinct = DistinctRows(values)  # most rows of a fine grid are equal to others: each is worked out once

@@ -7,13 +7,31 @@ Two systems over the same questions, two-sided at 5%. The normal approximation o
 from __future__ import annotations
 
 import math
+from collections.abc import Sequence
 from statistics import NormalDist
 
+import numpy as np
+
 from karat.results.evaluation import SIGNIFICANT
+from karat.stats.arrays import Ints, codes
 
 POWER = 0.8
 WORST = 1.0
 """The largest standard deviation that differences of scores from 0 to 1 can have: half are -1 and half are 1."""
+
+
+def worst_spread(clusters: Sequence[int] | Ints | None) -> float:
+    """The largest effective spread (`paired_tests.Paired`) that scores from 0 to 1 can have.
+
+    Where questions are turns of conversations it is reached when all turns of a conversation are alike.
+
+    >>> worst_spread(None), worst_spread([0, 0, 0, 0])
+    (1.0, 2.0)
+    """
+    if clusters is None or not len(clusters):
+        return WORST
+    sizes = np.bincount(codes(np.asarray(clusters).tolist()))
+    return WORST * math.sqrt(float((sizes * sizes).sum()) / len(clusters))
 
 
 def detectable(

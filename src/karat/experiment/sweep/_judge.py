@@ -47,7 +47,7 @@ def scored(
                 judged=judged,
                 no_gold_is_zero=dialect.no_gold_is_zero,
                 conversations=part.resolution.testset.conversations,
-            ),  # fmt: skip
+            ),
             share_matched(judged),
         )
 
