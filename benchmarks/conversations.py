@@ -1,4 +1,4 @@
-"""Questions that are turns of conversations: error rates of tests and coverage of intervals, by turn and by conversation.
+"""Turns of conversations: error rates of tests and coverage of intervals, by turn and by conversation.
 
 Seed, sizes and distributions were fixed before the first run. Turns of a conversation are alike (intraclass correlation
 .3): it is easy or hard, and it suits one system or the other, at random. Two systems that do not differ, with sizes of
@@ -65,7 +65,7 @@ def mark(kept: bool) -> str:
 
 
 def rates(model: str, many: int, equal: bool, studies: int = STUDIES) -> dict[str, tuple[float, float]]:
-    """Shares by turn and by conversation: of tests that reject without a difference, of intervals that hold the mean."""
+    """Of tests that reject without a difference and intervals that hold the mean: shares by turn, by conversation."""
     from karat.stats.compare import compare_systems
     from karat.stats.intervals import mean_intervals
 
@@ -94,7 +94,8 @@ def main() -> None:
                     by_turn, rate = found[what]
                     print(
                         f"{mark(rate <= REJECTS)} {model:<16} {many} conversations of {turns:<12} no difference, "
-                        f"{what} rejects: by turn {by_turn:.2%}, by conversation {rate:.2%} (goal at most {REJECTS:.1%})"
+                        f"{what} rejects: by turn {by_turn:.2%}, by conversation {rate:.2%} "
+                        f"(goal at most {REJECTS:.1%})"
                     )
                 by_turn, cover = found["coverage"]
                 print(
