@@ -16,7 +16,7 @@ from karat.experiment._paired import judge_noise, range_notes
 from karat.experiment.settings import texts_of
 from karat.results.comparison import ComparedMeasure, PairSpread, Power
 from karat.results.evaluation import InputInfo, Note
-from karat.stats.arrays import TIE, Ints, finite, grouped
+from karat.stats.arrays import TIE, grouped
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -132,17 +132,19 @@ def _measured(
     settings: Mapping[str, float],
 ) -> tuple[PairSpread | None, list[Note]]:
     """The spreads between all pairs by a measure, and what they mean for as many questions as can have a value."""
+    from karat.stats.power import effective_spread
+
     known, ids, groups = np.isfinite(values), testset.ids, grouped(testset.conversations)
     asked = known.any(axis=0)
     never = int((~asked & _seen(systems, ids)).sum())
     questions = len(ids) - never
     pairs = list(combinations(range(len(systems)), 2))
     if pairs:
-        every = [(_std(values[b] - values[a], groups), a, b) for a, b in pairs]
+        every = [(effective_spread(values[b] - values[a], groups), a, b) for a, b in pairs]
         seen = [(spread, a, b) for spread, a, b in every if spread is not None]
         told = f"{len(pairs)} pair{'s' if len(pairs) > 1 else ''} of systems"
     else:
-        own = _std(values[0], groups)
+        own = effective_spread(values[0], groups)
         seen = [] if own is None else [(own * 2**0.5, 0, 0)]
         told = "one system: twice the variance of its scores, as if another had nothing in common with it"
     if not seen or questions < 2:
@@ -232,13 +234,3 @@ def _spread(
 def _seen(systems: Sequence[ScoredSystem], ids: Sequence[str]) -> NDArray[np.bool_]:
     held = {question for system in systems for question in system.questions}
     return np.array([question in held for question in ids])
-
-
-def _std(values: Floats, groups: Ints | None) -> float | None:
-    """The standard deviation; of turns of conversations that of as many independent values with the same error."""
-    from karat.stats.paired_tests import paired_t
-
-    known = values[np.isfinite(values)]
-    if groups is not None:
-        return finite(float(paired_t(values[None], groups).effective[0]))
-    return float(known.std(ddof=1)) if len(known) > 1 else None

@@ -90,8 +90,10 @@ def choose(
         is_beaten = pair.adjusted <= SIGNIFICANT and sign * (pair.difference or 0.0) > 0
         sorted_pairs["beaten" if is_beaten else "equals"].append(pair)
     validated = cross_validate(gains, best_row, allowed, kinds, seed, groups)
+    # cross-validation is over the questions with a value
+    turns = groups[np.isfinite(gains[allowed]).any(axis=0)] if validated and groups is not None else None
     expected = sign * validated.values if validated else np.full(1, np.nan)
-    (low,), (high,) = mean_intervals(expected[None], bounds, clusters=groups if validated else None)
+    (low,), (high,) = mean_intervals(expected[None], bounds, clusters=turns)
     by_kind, too_few = _by_kind(cells, distinct, gains, mean, sign, allowed, kinds, bounds, seed, groups)
     most = np.where(np.isfinite(gains), gains, -np.inf).max(axis=0)
     return Choice(

@@ -13,7 +13,8 @@ from statistics import NormalDist
 import numpy as np
 
 from karat.results.evaluation import SIGNIFICANT
-from karat.stats.arrays import Ints, codes
+from karat.stats.arrays import Floats, Ints, codes, finite
+from karat.stats.paired_tests import paired_t
 
 POWER = 0.8
 WORST = 1.0
@@ -32,6 +33,18 @@ def worst_spread(clusters: Sequence[int] | Ints | None) -> float:
         return WORST
     sizes = np.bincount(codes(np.asarray(clusters).tolist()))
     return WORST * math.sqrt(float((sizes * sizes).sum()) / len(clusters))
+
+
+def effective_spread(values: Floats, groups: Ints | None) -> float | None:
+    """The standard deviation of values, or where they are of conversations (`arrays.grouped`) the effective one.
+
+    That is the standard deviation of as many independent values whose mean has the same standard error. None of fewer
+    than two values, or conversations.
+    """
+    known = values[np.isfinite(values)]
+    if groups is not None:
+        return finite(float(paired_t(values[None], groups).effective[0]))
+    return float(known.std(ddof=1)) if len(known) > 1 else None
 
 
 def detectable(

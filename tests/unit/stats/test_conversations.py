@@ -253,6 +253,19 @@ def test_folds_deal_whole_conversations():
     assert cross_validate(values[:, clusters == 0], 0, every, None, 0, np.zeros(3, np.int64)) is None
 
 
+def test_what_to_expect_is_of_the_questions_with_a_value():
+    rows, clusters = turns(5, 3, many=12, size=4)
+    rows[:, 7] = NAN
+    kept = np.arange(48) != 7
+    cells = cells_of([(name, "M", None) for name in "abc"], rows, bounds=FREE, clusters=clusters)
+    found, plain = (
+        choose("M", cells, values, bounds=FREE, clusters=numbers.tolist())
+        for values, numbers in ((rows, clusters), (rows[:, kept], clusters[kept]))
+    )
+    assert (found.expected_low, found.expected_high) == (plain.expected_low, plain.expected_high)
+    assert found.expected_high - found.expected_low > 0
+
+
 def test_selection_flips_whole_conversations():
     rows, clusters = turns(8, 5, many=12, size=4)
     sums = rows.reshape(5, 12, 4).sum(axis=2)
