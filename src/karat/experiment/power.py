@@ -60,6 +60,7 @@ def power(
     if not inputs:
         worst = worst_spread(questions.conversations)
         told = "no run: the largest spread that scores from 0 to 1 can have"
+        told += "" if questions.conversations is None else ", all turns of a conversation alike"
         made = _spread(ComparedMeasure("any measure"), told, 0, 0, [worst], len(questions), difference, settings, None)
         note = Note("info", "Name a run, and what is seen between its systems takes the place of the worst case.")
         return Power(

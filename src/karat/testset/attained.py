@@ -141,9 +141,9 @@ def detectable_by(context: CheckContext) -> tuple[DetectableDifference, ...]:
         rows.append(_row(hybrid[CUT] - better, "a hybrid of both (rrf) against the better of them", groups))
     counts = np.isfinite(next(iter(columns.values()), [0.0 if q.answerable else np.nan for q in context.questions]))
     worst = worst_spread(None if groups is None else groups[counts])
-    rows.append(
-        _made(int(counts.sum()), worst, "the worst case, where scores are all 0 or 1 and half of them differ each way")
-    )
+    basis = "the worst case, where scores are all 0 or 1 and half of them differ each way"
+    basis += "" if groups is None else ", all turns of a conversation alike"
+    rows.append(_made(int(counts.sum()), worst, basis))
     return tuple(row for row in rows if row is not None)
 
 

@@ -156,6 +156,10 @@ def test_power_is_that_of_conversations(testset, report):
     assert any(note.text.startswith(NOTE) for note in found.notes)
     worst = power(testset).measures[0]
     assert worst.middle == pytest.approx(SIZE**0.5)
+    assert worst.source.endswith("all turns of a conversation alike")
+    *_, row = karat.check(testset).detectable
+    assert row.spread == pytest.approx(SIZE**0.5)
+    assert row.basis.endswith("all turns of a conversation alike")
 
 
 def test_what_is_said_of_few_conversations():
