@@ -124,7 +124,7 @@ class Scores(NotebookView):
             details=shifted("details"),
             floors=shifted("floors"),
             lists_end={system: end for part in parts for system, end in part.lists_end.items()},
-            conversations=first.conversations,
+            conversations=next((part.conversations for part in parts if part.conversations is not None), None),
         )
 
     def averaged(self, sizes: Sequence[int]) -> Scores:

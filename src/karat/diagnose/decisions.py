@@ -6,7 +6,7 @@ What they rest on, numbers alone, is in `results.decisions`.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
@@ -23,14 +23,14 @@ if TYPE_CHECKING:
 NAMED = 6  # names in a sentence
 
 
-def in_words(choice: Choice | None) -> Choice | None:
-    """The choice with its sentences."""
-    return choice and replace(choice, sentences=choice_sentences(choice))
+def in_words(choice: Choice | None, conversations: Mapping[str | None, int] | None = None) -> Choice | None:
+    """The choice with its sentences; of how many conversations its questions (None), and those of a kind, are turns."""
+    return choice and replace(choice, sentences=choice_sentences(choice, conversations))
 
 
-def choice_sentences(choice: Choice) -> tuple[str, ...]:
+def choice_sentences(choice: Choice, conversations: Mapping[str | None, int] | None = None) -> tuple[str, ...]:
     """The choice in words, the verdict first."""
-    sentences = [_verdict(choice), *_expected(choice), *_about_kinds(choice)]
+    sentences = [_verdict(choice), *_expected(choice), *_about_kinds(choice, conversations or {})]
     if choice.oracle is not None and (choice.equals or choice.beaten):
         sentences.insert(2, f"Oracle (best configuration per question): {number(choice.oracle, 3)}.")
     ahead = {pair.a for pair in choice.ahead}
@@ -86,18 +86,20 @@ def _expected(choice: Choice) -> list[str]:
     return [f"{bias}: {expected} on new questions."]
 
 
-def _about_kinds(choice: Choice) -> list[str]:
+def _about_kinds(choice: Choice, conversations: Mapping[str | None, int]) -> list[str]:
     sentences = []
     others = len(choice.equals) + len(choice.beaten)
     differs = [kind for kind in choice.by_kind if choice.best.system not in (kind.best.system, *kind.equals)]
-    silent = [f"{kind.kind} ({kind.n})" for kind in choice.by_kind if can_show_nothing(others, kind.n)]
+    size = {kind.kind: conversations.get(kind.kind, kind.n) for kind in choice.by_kind}
+    silent = [f"{kind} ({n})" for kind, n in size.items() if can_show_nothing(others, n)]
     if differs:
         which = ", ".join(f"{kind.kind} ({kind.best.system}, {kind.n} questions)" for kind in differs)
         sentences.append(f"Another is significantly better for some question types: {which}.")
     elif others and len(silent) < len(choice.by_kind):
         sentences.append("For no question type is another significantly better.")
-    few = f"Too few questions to show any difference between {others + 1} systems"
-    if others and can_show_nothing(others, choice.best.n):
+    units = "conversations" if conversations else "questions"
+    few = f"Too few {units} to show any difference between {others + 1} systems"
+    if others and can_show_nothing(others, conversations.get(None, choice.best.n)):
         sentences.append(f"{few}.")
     elif silent:
         sentences.append(f"{few}: {names(silent, NAMED)}.")

@@ -84,6 +84,7 @@ class ComparedInput:
     matching: Matching | None = None
     slices: Mapping[str, Mapping[str, str | None]] = field(default_factory=dict)  # of a score table
     texts: Mapping[str, str] = field(default_factory=dict)
+    conversations: Mapping[str, int] = field(default_factory=dict)  # the number of that of each question
 
 
 def compared_inputs(
@@ -298,6 +299,7 @@ def _evaluated(
     return ComparedInput(
         place=place, label=label, id=id_, systems=systems, measures=measures, main=order, taken=evaluation.taken,
         testset=evaluation.testset, matching=evaluation.matching, texts=texts,
+        conversations=dict(zip(scores.questions, scores.conversations or (), strict=False)),
     )  # fmt: skip
 
 
@@ -315,6 +317,12 @@ def named(found: Sequence[ComparedInput]) -> list[ScoredSystem]:
     if doubled is not None:
         raise UsageError(f"{doubled} is named twice. A system cannot be compared with itself: name another.")
     return made
+
+
+def conversations_of(found: Sequence[ComparedInput], questions: Sequence[str]) -> tuple[int, ...] | None:
+    """The number of each question's conversation, by the first input that knows any; None where none does."""
+    known = next((source.conversations for source in found if source.conversations), None)
+    return tuple(known.get(question, -1 - place) for place, question in enumerate(questions)) if known else None
 
 
 def slice_values(found: Sequence[ComparedInput], name: str) -> dict[str, str | None]:

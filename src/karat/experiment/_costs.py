@@ -7,15 +7,14 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from karat.results.comparison import Pair
 from karat.results.pareto import COSTS
-from karat.stats.arrays import finite
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from karat.core.run import Run
     from karat.experiment._compared_inputs import ScoredSystem
+    from karat.results.comparison import Pair
     from karat.results.evaluation import Usage
     from karat.results.study import Study, StudyAnswer
     from karat.stats.corrections import Correction
@@ -73,12 +72,13 @@ def compared_costs(
     correction: Correction,
     draws: int,
     seed: int,
+    conversations: Sequence[int] | None,
 ) -> tuple[tuple[Usage, ...], tuple[Pair, ...]]:
     """What each system costs over the questions, and each pair of systems by the questions that both have a cost for.
 
     The correction is over these pairs alone: that costs are shown changes nothing about the measures.
     """
-    from karat.stats.compare import compare_systems
+    from karat.stats.compare import compare_systems, pairs_of
     from karat.stats.summary import usage
 
     values = np.full((len(COSTS), len(systems), len(questions)), np.nan)
@@ -96,20 +96,9 @@ def compared_costs(
     if not compared:
         return tuple(one for one in spent if one is not None), ()
     figures = compare_systems(
-        values[compared], pairs, lower=[True] * len(compared), draws=draws, seed=seed, tests=()
-    )  # fmt: skip
+        values[compared], pairs, lower=[True] * len(compared), draws=draws, seed=seed, tests=(), clusters=conversations
+    )
     adjusted = figures.adjusted("permutation", correction)
-    made = []
-    for row, c in enumerate(compared):
-        for i, (a, b) in enumerate(pairs):
-            n, wins, losses = (int(one[row, i]) for one in (figures.n, figures.wins, figures.losses))
-            if n:
-                difference, low, high = (finite(one[row, i]) for one in (figures.difference, figures.low, figures.high))
-                made.append(
-                    Pair(
-                        measure=COSTS[c], a=systems[a].name, b=systems[b].name, n=n, difference=difference, low=low,
-                        high=high, p=float(figures.permutation[row, i]), adjusted=float(adjusted[row, i]), wins=wins,
-                        ties=n - wins - losses, losses=losses,
-                    )
-                )  # fmt: skip
-    return tuple(one for one in spent if one is not None), tuple(made)
+    named = [(systems[a].name, systems[b].name) for a, b in pairs]
+    made = (pair for row, c in enumerate(compared) for pair in pairs_of(figures, row, COSTS[c], named, adjusted))
+    return tuple(one for one in spent if one is not None), tuple(pair for pair in made if pair.n)

@@ -10,7 +10,7 @@ import numpy as np
 
 from karat.experiment._subjects import Subject
 from karat.results.gating import GateOutcome, Rule, RuleCounterexample, RuleResult
-from karat.stats.arrays import TIE
+from karat.stats.arrays import TIE, Ints
 from karat.stats.intervals import CONFIDENCE, mean_intervals
 from karat.stats.permutation import drawn_pairs
 
@@ -38,6 +38,7 @@ class HeldRule:
     texts: Mapping[str, str]
     seed: int
     allow_incomplete: bool
+    conversations: tuple[int, ...] | None = None  # the number of that of each question
 
 
 def keeps(value: float, rule: Rule, bound: float) -> bool:
@@ -104,23 +105,27 @@ def _interval(held: HeldRule, known: NDArray[np.bool_]) -> tuple[float | None, f
     if not held.subject.is_measure:
         return None, None, None
     level = held.rule.confidence or CONFIDENCE
-    values = held.subject.values[known]
+    values, clusters = held.subject.values[known], None
+    if held.conversations is not None:
+        clusters = np.array(held.conversations)[known]
     if held.beside is None or held.rule.factor is None:
-        ends = mean_intervals(values[None, :], held.subject.bounds, level=level)
+        ends = mean_intervals(values[None, :], held.subject.bounds, level=level, clusters=clusters)
         low, high = float(ends[0][0]), float(ends[1][0])
     else:
         order = np.argsort(np.array(held.ids)[known])
-        low, high = _beside(values[order], held.rule.factor * held.beside.values[known][order], held, level)
+        before = held.rule.factor * held.beside.values[known][order]
+        low, high = _beside(values[order], before, held, level, None if clusters is None else clusters[order])
     return (low, high, level) if np.isfinite(low) else (None, None, None)
 
 
-def _beside(values: Floats, before: Floats, held: HeldRule, level: float) -> tuple[float, float]:
+def _beside(values: Floats, before: Floats, held: HeldRule, level: float, clusters: Ints | None) -> tuple[float, float]:
     """The interval of the paired differences, by the test of the number that the rule compares them with.
 
     Differences that are all the same are that number, if there are enough of them for the test.
     """
     alpha, number = round(1 - level, 9), held.rule.number
-    tested = drawn_pairs(np.stack([before + number, values])[None], [(0, 1)], seed=held.seed, alpha=alpha)
+    both = np.stack([before + number, values])[None]
+    tested = drawn_pairs(both, [(0, 1)], seed=held.seed, alpha=alpha, clusters=clusters)
     if len(values) and np.ptp(values - before) <= TIE and tested.p[0, 0] <= alpha:
         return (float(np.mean(values - before)),) * 2
     return float(tested.low[0, 0]) + number, float(tested.high[0, 0]) + number
@@ -161,7 +166,8 @@ def _surely(held: HeldRule, ends: tuple[float | None, float | None]) -> tuple[Ga
     low, high = ends
     assert rule.confidence is not None
     if low is None or high is None:
-        few = "too few questions differ from the bound" if rule.needs_baseline else "too few questions have a value"
+        what = "questions" if held.conversations is None else "conversations"
+        few = f"too few {what} differ from the bound" if rule.needs_baseline else f"too few {what} have a value"
         return "fail", f"{few} for an interval"
     end = low if rule.is_kept_by_more else high
     if keeps(end, rule, rule.number):

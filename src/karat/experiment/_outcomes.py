@@ -75,6 +75,7 @@ def _tables(scores: Scores) -> Iterator[OutcomeTable]:
                     yield outcome_table(
                         system, enough, outcome,
                         sufficient_by=scores.measures[by].name, outcome_by=scores.measures[m].name,
+                        clusters=scores.conversations,
                     )  # fmt: skip
 
 

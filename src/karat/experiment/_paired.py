@@ -72,7 +72,8 @@ def pair_result(
     of_judge = sum(one.variance for one in said if one is not None)
     wins, losses = int(figures.wins[m, i]), int(figures.losses[m, i])
     reach = None if measure.low is None or measure.high is None else measure.high - measure.low
-    least = detectable(spread, n, most=reach) if spread is not None and spread > TIE else None
+    effective = finite(figures.effective[m, i])
+    least = detectable(effective, n, most=reach) if effective is not None and effective > TIE else None
     return ComparedPair(
         measure=measure.name, a=names[a], b=names[b], n=n, mean_a=mean_a, mean_b=mean_b,
         difference=finite(figures.difference[m, i]), low=finite(figures.low[m, i]), high=finite(figures.high[m, i]),
@@ -120,6 +121,7 @@ def system_means(
     names: Sequence[str],
     chosen: Sequence[ComparedMeasure],
     baseline: str | None,
+    conversations: Sequence[int] | None = None,
 ) -> tuple[SystemMean, ...]:
     from karat.stats.arrays import mean_known
     from karat.stats.intervals import mean_intervals
@@ -127,7 +129,7 @@ def system_means(
     made = []
     for m, measure in enumerate(chosen):
         mean = mean_known(values[m].T)
-        low, high = mean_intervals(values[m], _bounds(measure))
+        low, high = mean_intervals(values[m], _bounds(measure), clusters=conversations)
         base = mean[names.index(baseline)] if baseline is not None else np.nan
         for s, name in enumerate(names):
             over = finite(mean[s] / base - 1) if base > 0 and name != baseline else None
@@ -161,6 +163,7 @@ def slice_differences(
     correction: Correction,
     draws: int,
     seed: int,
+    conversations: Sequence[int] | None = None,
 ) -> tuple[tuple[SlicePair, ...], int]:
     """Each pair within each value of each slice, by the permutation test, corrected over all of them.
 
@@ -176,7 +179,10 @@ def slice_differences(
         of = [told.get(question) for question in questions]
         for value in slice_order(name, sorted({v for v in of if v is not None})) + ([None] if None in of else []):
             mask = np.array([one == value for one in of])
-            part = compare_systems(values[:, :, mask], pairs, lower=less, draws=draws, seed=seed, tests=())
+            clusters = None if conversations is None else np.array(conversations)[mask]
+            part = compare_systems(
+                values[:, :, mask], pairs, lower=less, draws=draws, seed=seed, tests=(), clusters=clusters
+            )
             parts.append((name, "(none)" if value is None else value, part))
     if not parts:
         return (), 0

@@ -12,7 +12,16 @@ import numpy as np
 
 from karat.core.errors import NoOverlapError, UsageError, did_you_mean
 from karat.core.progress import shown_in_notebook
-from karat.experiment._compared_inputs import ComparedInput, ScoredSystem, compared_inputs, lacking, named, score_arrays
+from karat.core.text.words import conversations_note
+from karat.experiment._compared_inputs import (
+    ComparedInput,
+    ScoredSystem,
+    compared_inputs,
+    conversations_of,
+    lacking,
+    named,
+    score_arrays,
+)
 from karat.experiment._costs import compared_costs
 from karat.experiment._paired import (
     judge_noise,
@@ -100,6 +109,9 @@ def compare(
     notes += _matched_apart(found)
     questions, losses = _aligned(found, systems, alike)
     values, status = score_arrays(systems, questions, chosen)
+    conversations = conversations_of(found, questions)
+    if told := conversations_note(conversations):
+        notes.append(Note("info", told))
     names = [system.name for system in systems]
     chosen, past = range_notes(values, names, questions, chosen)
     notes += past
@@ -115,7 +127,7 @@ def compare(
     many = settings.draws if settings.draws is not None else draws_for(tests if decides == "permutation" else 1)
     say(f"comparing {len(pairs)} pairs by {len(chosen)} measures")
     less = [measure.direction == "lower" for measure in chosen]
-    figures = compare_systems(values, pairs, lower=less, draws=many, seed=seed)
+    figures = compare_systems(values, pairs, lower=less, draws=many, seed=seed, clusters=conversations)
     tests = int((figures.n > 0).sum())  # of a pair without a question in common there is nothing to test
     noise = judge_noise(systems, chosen)
     p, adjusted = figures.p(decides), figures.adjusted(decides, correction)
@@ -128,13 +140,14 @@ def compare(
             )
             results.append(with_flips(result, values[m], pair, questions, texts, measure, flips))
     sliced, slice_tests = slice_differences(
-        found, texts_of(by), values, questions, pairs, names, chosen, correction, many, seed
-    )
+        found, texts_of(by), values, questions, pairs, names, chosen, correction, many, seed,
+        conversations,
+    )  # fmt: skip
     if len(found) > 1 and any(source.testset is None for source in found):
         notes.append(Note("info", "Score tables do not say which test set they are of: they are paired by id alone."))
     notes += [*missing_notes(status, names, chosen), *unreachable_notes(many, tests, correction, decides, SIGNIFICANT)]
-    means = system_means(values, status, names, chosen, baseline)
-    costs, cost_pairs = compared_costs(systems, questions, pairs, correction, many, seed)
+    means = system_means(values, status, names, chosen, baseline, conversations)
+    costs, cost_pairs = compared_costs(systems, questions, pairs, correction, many, seed, conversations)
     return Comparison(
         systems=tuple(names),
         measures=tuple(chosen),

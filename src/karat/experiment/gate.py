@@ -11,7 +11,7 @@ import numpy as np
 
 from karat.core.errors import KaratError, UsageError, did_you_mean
 from karat.core.scores import Status
-from karat.core.text.words import names
+from karat.core.text.words import conversations_note, names
 from karat.experiment._judgement import HeldRule, judged
 from karat.experiment._subjects import Subject, failed_rows, subject_of
 from karat.experiment.finished import study_at_hand
@@ -167,6 +167,7 @@ def gate(
     fired = ours.study.evaluation.notes
     let = (*allow, *(_OF_FAILED if (ours.study.evaluation.scores.status == Status.failed).any() else ()))
     guards = tuple(n for n in fired if n.guard is not None and n.level == "warning" and n.guard not in let)
+    resampled = conversations_note(ours.study.evaluation.scores.conversations)
     return Gate(
         run=folder.id,
         verdicts=tuple(verdicts),
@@ -175,7 +176,7 @@ def gate(
         incomplete=tuple(missing),
         allows_incomplete=allow_incomplete,
         guards=guards,
-        notes=(*_chosen(verdicts, ours), *notes, *_allowed(fired, allow)),
+        notes=(*_chosen(verdicts, ours), *notes, *_allowed(fired, allow), *([resampled] if resampled else [])),
     )
 
 
@@ -261,6 +262,7 @@ def _verdict(rule: Rule, ours: _Side, theirs: _Side | _SavedSide | None, allow_i
     held = HeldRule(
         rule, gated, subject.of(chosen), int(chosen.sum()), beside, other, testset.ids,
         {q.id: q.text for q in testset}, int(ours.study.manifest.get("seed", 0)), allow_incomplete,
+        ours.study.evaluation.scores.conversations,
     )  # fmt: skip
     return judged(held)
 

@@ -220,6 +220,7 @@ def _scored(study: Study, runs: Sequence[Run], measures: Sequence[Measure], mode
     return compute(
         measures, [run.name for run in runs], testset.ids, answered=answered,
         missing_is_zero=dialect.counts_missing(spec.get("missing")), unscored=unscored_pairs(testset, runs),
+        conversations=testset.conversations,
     )  # fmt: skip
 
 

@@ -136,6 +136,7 @@ def _measured(
         missing_is_zero=dialect.counts_missing(choices.missing),
         no_gold_is_zero=dialect.no_gold_is_zero,
         unscored=unscored,
+        conversations=testset.conversations,
     )  # fmt: skip
     ends = {run.name: end for run in runs if (end := run.common_length) is not None}
     matching = matched.matching if matched is not None else None

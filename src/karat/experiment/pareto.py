@@ -135,8 +135,11 @@ def _tested(evaluation: Evaluation, measure: Measure, fronts: Sequence[ParetoFro
     if not chosen:
         return ()
     values, higher = values_of(evaluation.scores, measure.name), measure.spec.direction != "lower"
-    ids = evaluation.scores.questions
-    return pairs(measure.name, systems, values, chosen, ids=ids, seed=seed, higher_is_better=higher)
+    scores = evaluation.scores
+    return pairs(
+        measure.name, systems, values, chosen, ids=scores.questions, seed=seed, higher_is_better=higher,
+        clusters=scores.conversations,
+    )  # fmt: skip
 
 
 def _savings(front: ParetoFront, pairs: dict[frozenset[str], Pair]) -> Iterator[ParetoSaving]:

@@ -10,17 +10,18 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from karat.core.errors import NoOverlapError, UsageError
-from karat.core.text.words import plural
+from karat.core.text.words import conversations_note, plural
 from karat.experiment._compared_inputs import ScoredSystem, compared_inputs, named, score_arrays
 from karat.experiment._paired import judge_noise, range_notes
 from karat.experiment.settings import texts_of
 from karat.results.comparison import ComparedMeasure, PairSpread, Power
 from karat.results.evaluation import InputInfo, Note
-from karat.stats.arrays import TIE
+from karat.stats.arrays import TIE, grouped
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
+    from karat.core.types import TestSet
     from karat.results.comparison import JudgeNoise
 
     Floats = NDArray[np.float64]
@@ -48,16 +49,19 @@ def power(
     """
     from karat.experiment.compare import chosen_measures
     from karat.files import as_testset
-    from karat.stats.power import WORST
+    from karat.stats.power import worst_spread
 
     _check(difference, level, power, comparisons)
     questions, taken = as_testset(testset, columns=columns or {})
     if len(questions) < 2:
         raise UsageError(f"{questions.name} has {len(questions)} question: nothing can be told from fewer than two.")
     settings = {"level": level / comparisons, "power": power}
+    turns = _turn_notes(questions)
     if not inputs:
+        worst = worst_spread(questions.conversations)
         told = "no run: the largest spread that scores from 0 to 1 can have"
-        made = _spread(ComparedMeasure("any measure"), told, 0, 0, [WORST], len(questions), difference, settings, None)
+        told += "" if questions.conversations is None else ", all turns of a conversation alike"
+        made = _spread(ComparedMeasure("any measure"), told, 0, 0, [worst], len(questions), difference, settings, None)
         note = Note("info", "Name a run, and what is seen between its systems takes the place of the worst case.")
         return Power(
             testset=questions.name,
@@ -70,7 +74,7 @@ def power(
             difference=difference,
             taken=(taken,),
             noise=(),
-            notes=(note,),
+            notes=(note, *turns),
         )
     found = compared_inputs(inputs, runs_dir=runs_dir, lower=texts_of(lower), columns=columns)
     systems = named(found)
@@ -78,11 +82,11 @@ def power(
     _refuse_strangers(questions.ids, questions.name, systems, found[0].place)
     every_value, _ = score_arrays(systems, questions.ids, chosen)
     chosen, past = range_notes(every_value, [system.name for system in systems], questions.ids, chosen)
-    notes += past
+    notes += [*past, *turns]
     noise = judge_noise(systems, chosen)
     spreads = []
     for measure, values in zip(chosen, every_value, strict=True):
-        spread, spread_notes = _measured(measure, values, systems, questions.ids, noise, difference, settings)
+        spread, spread_notes = _measured(measure, values, systems, questions, noise, difference, settings)
         notes += spread_notes
         spreads += [spread] if spread is not None else []
     notes += _undefined(spreads, len(questions)) + _unseen(systems, questions.ids)
@@ -123,23 +127,25 @@ def _measured(
     measure: ComparedMeasure,
     values: Floats,
     systems: Sequence[ScoredSystem],
-    ids: Sequence[str],
+    testset: TestSet,
     noise: Mapping[tuple[str, str], JudgeNoise],
     difference: float | None,
     settings: Mapping[str, float],
 ) -> tuple[PairSpread | None, list[Note]]:
     """The spreads between all pairs by a measure, and what they mean for as many questions as can have a value."""
-    known = np.isfinite(values)
+    from karat.stats.power import effective_spread
+
+    known, ids, groups = np.isfinite(values), testset.ids, grouped(testset.conversations)
     asked = known.any(axis=0)
     never = int((~asked & _seen(systems, ids)).sum())
     questions = len(ids) - never
     pairs = list(combinations(range(len(systems)), 2))
     if pairs:
-        every = [(_std(values[b] - values[a]), a, b) for a, b in pairs]
+        every = [(effective_spread(values[b] - values[a], groups), a, b) for a, b in pairs]
         seen = [(spread, a, b) for spread, a, b in every if spread is not None]
         told = f"{len(pairs)} pair{'s' if len(pairs) > 1 else ''} of systems"
     else:
-        own = _std(values[0])
+        own = effective_spread(values[0], groups)
         seen = [] if own is None else [(own * 2**0.5, 0, 0)]
         told = "one system: twice the variance of its scores, as if another had nothing in common with it"
     if not seen or questions < 2:
@@ -157,6 +163,12 @@ def _measured(
     variance = sum(one.variance for one in of_judge if one is not None) if any(of_judge) else None
     n = int(known.all(axis=0).sum())
     return _spread(measure, told, len(pairs), n, spreads, questions, difference, settings, variance), notes
+
+
+def _turn_notes(testset: TestSet) -> list[Note]:
+    text = conversations_note(testset.conversations)
+    how = "Spreads are those of as many independent questions with the same standard error."
+    return [Note("info", f"{text} {how}")] if text else []
 
 
 def _undefined(spreads: Sequence[PairSpread], questions: int) -> list[Note]:
@@ -223,8 +235,3 @@ def _spread(
 def _seen(systems: Sequence[ScoredSystem], ids: Sequence[str]) -> NDArray[np.bool_]:
     held = {question for system in systems for question in system.questions}
     return np.array([question in held for question in ids])
-
-
-def _std(values: Floats) -> float | None:
-    known = values[np.isfinite(values)]
-    return float(known.std(ddof=1)) if len(known) > 1 else None

@@ -11,6 +11,7 @@ import numpy as np
 
 from karat.core.progress import shown_in_notebook
 from karat.core.ranked import Ties, ranking
+from karat.core.text.words import conversations_note
 from karat.experiment.models import ChatOptions, ChatValue
 from karat.experiment.settings import Choices, MatchSettings, settings_of, takes_settings, texts_of
 
@@ -193,6 +194,7 @@ def evaluation_of(
         verdicts=verdicts(summaries, scores.measures, dialect=dialect.name),
         notes=(
             *changed_notes(testset),
+            *([Note("info", turns)] if (turns := conversations_note(scores.conversations)) else []),
             *notes,
             *(Note("warning", text) for text in told),
             *_dialect_notes(dialect, models),

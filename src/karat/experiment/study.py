@@ -265,13 +265,17 @@ def choice_of(
     from karat.diagnose.decisions import in_words
     from karat.stats.choose import cells_of, choose
 
-    cells = cells_of([(name, main.name, main.k) for name in systems], values, bounds=main.bounds)
+    cells = cells_of(
+        [(name, main.name, main.k) for name in systems], values, bounds=main.bounds, clusters=testset.conversations
+    )
     known_kinds = kinds if any(kind is not None for kind in kinds) else None
     choice = choose(
         main.name, cells, values, kinds=known_kinds, ids=testset.ids, bounds=main.bounds, seed=seed,
-        higher_is_better=main.spec.direction != "lower",
+        higher_is_better=main.spec.direction != "lower", clusters=testset.conversations,
     )  # fmt: skip
-    return in_words(choice)
+    turns = tuple(zip(testset.conversations or (), kinds, strict=False))
+    many = {kind: len({number for number, of in turns if kind in (None, of)}) for kind in {None, *kinds}}
+    return in_words(choice, many if turns else None)
 
 
 def _chosen(
@@ -294,7 +298,10 @@ def _chosen(
     best = names.index(choice.best.system) if choice is not None else 0
     wanted = None if len(names) <= MOST_PAIRED else [(i, best) for i in range(len(names)) if i != best]
     higher = main.spec.direction != "lower"
-    return choice, pairs(main.name, names, values, wanted, ids=testset.ids, seed=seed, higher_is_better=higher)
+    return choice, pairs(
+        main.name, names, values, wanted, ids=testset.ids, seed=seed, higher_is_better=higher,
+        clusters=evaluation.scores.conversations,
+    )  # fmt: skip
 
 
 def _failures(

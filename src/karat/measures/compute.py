@@ -50,8 +50,9 @@ def compute(
     unscored: Unscored | None = None,
     missing_is_zero: bool = False,
     no_gold_is_zero: bool = False,
+    conversations: tuple[int, ...] | None = None,
 ) -> Scores:
-    """Every measure of every pair."""
+    """Every measure of every pair; `conversations` is what the scores say of the questions."""
     unscored = unscored or Unscored()
     shape = (len(systems), len(questions))
     values = np.full((*shape, len(measures)), np.nan)
@@ -118,6 +119,7 @@ def compute(
         reasons=reasons,
         details=details,
         floors=floors,
+        conversations=conversations,
     )
 
 

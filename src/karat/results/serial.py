@@ -29,7 +29,6 @@ from karat.io.opening import read_whole
 from karat.io.packed import packed, unpacked
 from karat.io.writing import replaced
 from karat.results import evaluation
-from karat.results.evaluation import Note
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -73,7 +72,7 @@ def _are_many(value: Any) -> bool:
 def plain(value: Any) -> Any:
     """A result as dicts, lists, texts and numbers, by its fields; None for a number that JSON cannot hold.
 
-    >>> plain(Note("info", "a guess")), plain({1: (0.5, float("nan"))})
+    >>> plain(evaluation.Note("info", "a guess")), plain({1: (0.5, float("nan"))})
     ({'level': 'info', 'text': 'a guess', 'guard': None}, {'1': [0.5, None]})
     """
     return _Plain().of(value)
@@ -194,6 +193,7 @@ class _Stored(_Plain):
             "details": [[*key, plain(shown)] for key, shown in sorted(value.details.items())],
             "floors": [[*key, *astuple(floor)] for key, floor in sorted(value.floors.items())],
             "lists_end": dict(value.lists_end),
+            **({"conversations": list(value.conversations)} if value.conversations else {}),
         }
 
 
@@ -315,8 +315,7 @@ def _unknown(**given: Any) -> Any:
 
 def _scores(value: Mapping[str, Any]) -> Scores:
     shape = (len(value["systems"]), len(value["questions"]), len(value["measures"]))
-    # earlier versions stored lists of numbers
-    status, values = (
+    status, values = (  # earlier versions stored lists of numbers
         np.array(unpacked(numbers) if len(numbers) == 2 and isinstance(numbers[0], str) else numbers).reshape(shape)
         for numbers in (value["status"], value["values"])
     )
@@ -330,6 +329,7 @@ def _scores(value: Mapping[str, Any]) -> Scores:
         details={(s, q, m): shown for s, q, m, shown in value.get("details", ())},
         floors={(s, m): scores.Floor(*floor) for s, m, *floor in value.get("floors", ())},
         lists_end=value.get("lists_end", {}),
+        conversations=tuple(value.get("conversations", ())) or None,
     )
 
 
@@ -395,6 +395,6 @@ def _noted(found: Study) -> Study:
         return found
     is_one, listed = len(names) == 1, ", ".join(names)
     what = "is not a registered measure" if is_one else "are not registered measures"
-    note = Note("info", f"{listed} {what}: the stored numbers are shown, and no code is loaded for them.")
+    note = evaluation.Note("info", f"{listed} {what}: the stored numbers are shown, and no code is loaded for them.")
     notes = tuple(one for one in found.evaluation.notes if one != note)
     return replace(found, evaluation=replace(found.evaluation, notes=(*notes, note)))

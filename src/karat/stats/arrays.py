@@ -43,6 +43,37 @@ class DistinctRows:
         self.rows, self.place = np.concatenate([self.rows, rows[first]]), np.concatenate([self.place, place])
 
 
+def grouped(clusters: Sequence[int] | Ints | None) -> Ints | None:
+    """Each question's conversation, numbered from 0 in order of appearance; None where each is one of its own.
+
+    >>> grouped([7, 3, 7]), grouped([7, 3])
+    (array([0, 1, 0]), None)
+    """
+    if clusters is None:
+        return None
+    numbers = codes(np.asarray(clusters).tolist())
+    return numbers if len(numbers) > numbers.max(initial=-1) + 1 else None
+
+
+def cluster_sums(rows: Floats, clusters: Ints) -> Floats:
+    """The sums of the last axis over the questions of each conversation, numbered from 0 without gaps.
+
+    >>> cluster_sums(np.array([[1.0, 2.0, 4.0]]), np.array([0, 1, 0]))
+    array([[5., 2.]])
+    """
+    order = np.argsort(clusters, kind="stable")
+    starts = np.flatnonzero(np.diff(clusters[order], prepend=-1))
+    sums: Floats = np.add.reduceat(rows[..., order], starts, axis=-1)
+    return sums
+
+
+def known_sums(rows: Floats, clusters: Ints) -> Floats:
+    """Of each row the sum over each conversation of what is finite, NaN where nothing is."""
+    known = np.isfinite(rows)
+    some = cluster_sums(known.astype(np.float64), clusters) > 0
+    return np.where(some, cluster_sums(np.where(known, rows, 0.0), clusters), np.nan)
+
+
 def finite(value: float) -> float | None:
     """The number, or None where it is not finite: there is no such number."""
     return float(value) if np.isfinite(value) else None

@@ -11,7 +11,7 @@ from karat.results.comparison import Pair
 from karat.results.decisions import ENOUGH
 from karat.results.evaluation import SIGNIFICANT
 from karat.results.study import Cell, Choice, KindChoice
-from karat.stats.arrays import TIE, Bools, DistinctRows, Floats, finite, mean_known
+from karat.stats.arrays import TIE, Bools, DistinctRows, Floats, Ints, finite, grouped, mean_known
 from karat.stats.compare import draws_for, pairs
 from karat.stats.corrections import adjust
 from karat.stats.intervals import mean_intervals
@@ -26,14 +26,15 @@ def cells_of(
     values: Floats,
     *,
     bounds: tuple[float, float] = (0.0, 1.0),
+    clusters: Sequence[int] | Ints | None = None,
 ) -> tuple[Cell, ...]:
     """The cells of (system, measure, k) by their rows of `values`, of measures that lie within `bounds`.
 
-    What is not finite is no value.
+    What is not finite is no value. `clusters` is the number of each question's conversation.
     """
     distinct = DistinctRows(values)
     mean, n = mean_known(distinct.rows.T).tolist(), np.isfinite(distinct.rows).sum(axis=1).tolist()
-    low, high = (list(map(finite, ends.tolist())) for ends in mean_intervals(distinct.rows, bounds))
+    low, high = (list(map(finite, ends.tolist())) for ends in mean_intervals(distinct.rows, bounds, clusters=clusters))
     return tuple(
         Cell(system=system, measure=measure, k=k, mean=mean[row], low=low[row], high=high[row], n=n[row])
         for (system, measure, k), row in zip(labels, distinct.place.tolist(), strict=True)
@@ -50,6 +51,7 @@ def choose(
     bounds: tuple[float, float] = (0.0, 1.0),
     seed: int = 0,
     higher_is_better: bool = True,
+    clusters: Sequence[int] | None = None,
 ) -> Choice | None:
     """The cell with the best mean of `values` (cells x questions), what equals it, and what to expect of it.
 
@@ -58,7 +60,9 @@ def choose(
     better on those that both have, it is `ahead`. In the pairs the best is b: the difference is how far it is ahead.
     Their adjusted p is Holm's, or the chance that the best of equal cells leads by as much where that is higher: the
     best was picked for its lead. `ids` of the questions make p and interval of a pair those of `karat compare`.
+    Intervals, tests and folds take conversations whole, where `clusters` numbers them.
     """
+    groups = grouped(clusters)
     distinct = DistinctRows(values)  # most rows of a fine grid are equal to others: each is worked out once
     n = np.isfinite(distinct.rows).sum(axis=1)
     if n.max(initial=0) == 0:
@@ -72,9 +76,10 @@ def choose(
     systems = [cell.system for cell in cells]
     others = [i for i in np.flatnonzero(n[distinct.place]).tolist() if i != best]
     against_best = pairs(
-        measure, systems, values, [(i, best) for i in others], ids=ids, seed=seed, higher_is_better=higher_is_better
-    )
-    chance = selection_p(gains, best_row, mean=mean, seed=seed)[distinct.place]
+        measure, systems, values, [(i, best) for i in others], ids=ids, seed=seed, higher_is_better=higher_is_better,
+        clusters=clusters,
+    )  # fmt: skip
+    chance = selection_p(gains, best_row, mean=mean, seed=seed, clusters=groups)[distinct.place]
     is_allowed = allowed[distinct.place]
     sorted_pairs: dict[str, list[Pair]] = {"ahead": [], "equals": [], "beaten": []}
     for i, pair in zip(others, against_best, strict=True):
@@ -84,10 +89,12 @@ def choose(
         pair = replace(pair, adjusted=max(pair.adjusted, float(chance[i])))
         is_beaten = pair.adjusted <= SIGNIFICANT and sign * (pair.difference or 0.0) > 0
         sorted_pairs["beaten" if is_beaten else "equals"].append(pair)
-    validated = cross_validate(gains, best_row, allowed, kinds, seed)
+    validated = cross_validate(gains, best_row, allowed, kinds, seed, groups)
+    # cross-validation is over the questions with a value
+    turns = groups[np.isfinite(gains[allowed]).any(axis=0)] if validated and groups is not None else None
     expected = sign * validated.values if validated else np.full(1, np.nan)
-    (low,), (high,) = mean_intervals(expected[None], bounds)
-    by_kind, too_few = _by_kind(cells, distinct, gains, mean, sign, allowed, kinds, bounds, seed)
+    (low,), (high,) = mean_intervals(expected[None], bounds, clusters=turns)
+    by_kind, too_few = _by_kind(cells, distinct, gains, mean, sign, allowed, kinds, bounds, seed, groups)
     most = np.where(np.isfinite(gains), gains, -np.inf).max(axis=0)
     return Choice(
         measure=measure,
@@ -125,6 +132,7 @@ def _by_kind(
     kinds: Sequence[str | None] | None,
     bounds: tuple[float, float],
     seed: int,
+    groups: Ints | None,
 ) -> tuple[tuple[KindChoice, ...], dict[str, int]]:
     """The best cell for each kind of at least `FEW` questions with a value, and the number of those of the others."""
     labels = np.array(list(kinds or ()), object)
@@ -142,11 +150,13 @@ def _by_kind(
         others = others[others != best]
         row_of = distinct.place[others]
         ahead = part[best_row] - part
-        p = adjust(flip_test(ahead, draws=draws_for(len(others)), seed=seed, alpha=None).p[row_of])
+        part_of = None if groups is None else groups[asked]
+        tested = flip_test(ahead, draws=draws_for(len(others)), seed=seed, alpha=None, clusters=part_of)
+        p = adjust(tested.p[row_of])
         if (p <= SIGNIFICANT).any():
-            p = np.maximum(p, selection_p(part, best_row, mean=mean[asked], seed=seed)[row_of])
+            p = np.maximum(p, selection_p(part, best_row, mean=mean[asked], seed=seed, clusters=part_of)[row_of])
         equal = others[~((p <= SIGNIFICANT) & (mean_known(ahead.T)[row_of] > 0))]
         label = (cells[best].system, cells[best].measure, cells[best].k)
-        (cell,) = cells_of([label], sign * part[best_row : best_row + 1], bounds=bounds)
+        (cell,) = cells_of([label], sign * part[best_row : best_row + 1], bounds=bounds, clusters=part_of)
         chosen.append(KindChoice(kind, cell.n, cell, tuple(cells[i].system for i in equal.tolist())))
     return tuple(chosen), too_few

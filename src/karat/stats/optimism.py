@@ -19,8 +19,9 @@ from functools import lru_cache
 import numpy as np
 
 from karat.io.threads import threads_for
-from karat.stats.arrays import TIE, Bools, Floats, Ints, codes, mean_known
-from karat.stats.permutation import DRAWS, SUMS, drawn_signs
+from karat.stats.arrays import TIE, Bools, Floats, Ints, cluster_sums, codes, grouped, mean_known
+from karat.stats.permutation import DRAWS
+from karat.stats.signs import SUMS, drawn_signs
 
 FOLDS = 5
 REPEATS = 10
@@ -40,18 +41,31 @@ class CrossValidated:
 
 
 def cross_validate(
-    values: Floats, best: int, allowed: Bools, strata: Sequence[object] | None = None, seed: int = 0
+    values: Floats,
+    best: int,
+    allowed: Bools,
+    strata: Sequence[object] | None = None,
+    seed: int = 0,
+    clusters: Ints | None = None,
 ) -> CrossValidated | None:
     """Rows of `values` (configurations x questions) picked among the `allowed` on all folds but one, scored on that.
 
     Over questions where any of them has a value; None where fewer than two have, or none is left to compare `best` on.
+    `clusters` is the number of each question's conversation: all its turns stand in one fold, by the commonest stratum.
     """
     known = np.isfinite(values[allowed]).any(axis=0)
     values = values[:, known]
     repeats, questions = REPEATS, values.shape[1]
-    if questions < 2:
+    groups = None if clusters is None else grouped(clusters[known])
+    if questions < 2 or (groups is not None and groups.max() < 1):
         return None
-    dealt = assign_folds(codes(strata)[known] if strata is not None else np.zeros(questions, np.int64), seed)
+    stratum = codes(strata)[known] if strata is not None else np.zeros(questions, np.int64)
+    if groups is None:
+        dealt = assign_folds(stratum, seed)
+    else:
+        counts = np.zeros((groups.max() + 1, stratum.max() + 1))
+        np.add.at(counts, (groups, stratum), 1)
+        dealt = assign_folds(counts.argmax(axis=1), seed)[:, groups]
     folds = int(dealt.max()) + 1
     training = (dealt[:, None, :] != np.arange(folds)[None, :, None]).reshape(-1, questions)
     picks = best_rows(values, training, allowed)
@@ -97,17 +111,29 @@ def best_rows(values: Floats, among: Bools, allowed: Bools) -> Ints:
     return np.where(np.isfinite(most), first, -1)
 
 
-def selection_p(values: Floats, best: int, *, mean: Floats | None = None, draws: int = DRAWS, seed: int = 0) -> Floats:
+def selection_p(
+    values: Floats,
+    best: int,
+    *,
+    mean: Floats | None = None,
+    draws: int = DRAWS,
+    seed: int = 0,
+    clusters: Ints | None = None,
+) -> Floats:
     """For each row of `values` (configurations x questions) the chance that picking puts the best as far ahead of it.
 
     Leads are in standard errors, so that rows which hardly differ count for what they are. (count + 1) / (draws + 1);
     1 for the best itself and for rows equal to it. What is not finite is taken for the question's mean, `mean` where
-    rows stand for several configurations.
+    rows stand for several configurations. Signs are those of whole conversations, where `clusters` numbers them.
     """
     rows, questions = values.shape
     if rows < 2 or questions == 0:
         return np.ones(rows)
     deviation = np.where(np.isfinite(values), values - (mean_known(values) if mean is None else mean), 0.0)
+    groups = grouped(clusters)
+    if groups is not None:
+        deviation = cluster_sums(deviation, groups)
+        questions = deviation.shape[1]
     own = np.einsum("rq,rq->r", deviation, deviation)
     floor = 1e-12 * max(float(own.max()), 1e-300)
 

@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import replace
 from typing import Literal, get_args
 
 import numpy as np
 
 from karat.results.evaluation import OutcomeRow, OutcomeShare, OutcomeTable, SelectiveAccuracy
-from karat.stats.arrays import Floats
+from karat.stats.arrays import Floats, Ints, finite
 from karat.stats.intervals import mean_intervals
 
 Outcome = Literal["right", "abstained", "wrong"]
@@ -16,21 +17,29 @@ _WORTH: dict[Outcome, float] = {"right": 1.0, "abstained": 0.0, "wrong": -1.0}
 
 
 def outcome_table(
-    system: str, sufficient: Floats, outcome: Floats, *, sufficient_by: str, outcome_by: str
+    system: str,
+    sufficient: Floats,
+    outcome: Floats,
+    *,
+    sufficient_by: str,
+    outcome_by: str,
+    clusters: Sequence[int] | None = None,
 ) -> OutcomeTable:
     """Counts, shares and intervals of right (1), abstained (0) and wrong (-1) by sufficient (1) or not (0).
 
     NaN stands for not known. A value between, the mean of repeats that differ, goes to the nearer one; halfway it is
-    left out, and counted.
+    left out, and counted. `clusters` is the number of each question's conversation.
     """
+    groups = np.arange(len(outcome)) if clusters is None else np.array(clusters)
     nearest = [np.where(np.abs(column * 2 % 2 - 1) < 1e-9, np.nan, np.rint(column)) for column in (sufficient, outcome)]
     enough = np.where(np.isnan(sufficient), -1.0, nearest[0])
     known = ~np.isnan(nearest[1]) & ~np.isnan(enough)
     rows = []
     for is_sufficient, value in ((True, 1.0), (False, 0.0), (None, -1.0)):
-        here = nearest[1][known & (enough == value)]
+        chosen = known & (enough == value)
+        here = nearest[1][chosen]
         if len(here) or is_sufficient is not None:
-            rows.append(OutcomeRow(sufficient=is_sufficient, n=len(here), shares=_shares(here)))
+            rows.append(OutcomeRow(sufficient=is_sufficient, n=len(here), shares=_shares(here, groups[chosen])))
     return OutcomeTable(
         system=system,
         sufficient_by=sufficient_by,
@@ -41,14 +50,14 @@ def outcome_table(
     )
 
 
-def _shares(outcome: Floats) -> tuple[OutcomeShare, ...]:
+def _shares(outcome: Floats, clusters: Ints) -> tuple[OutcomeShare, ...]:
     """The share of each outcome with its interval."""
     is_it = np.array([outcome == _WORTH[name] for name in get_args(Outcome)], np.float64).reshape(len(_WORTH), -1)
     if not is_it.size:
         return tuple(OutcomeShare(outcome=name, n=0) for name in get_args(Outcome))
-    ends = zip(*mean_intervals(is_it, (0.0, 1.0)), strict=True)
+    ends = zip(*mean_intervals(is_it, (0.0, 1.0), clusters=clusters), strict=True)
     return tuple(
-        OutcomeShare(outcome=name, n=int(row.sum()), share=float(row.mean()), low=float(low), high=float(high))
+        OutcomeShare(outcome=name, n=int(row.sum()), share=float(row.mean()), low=finite(low), high=finite(high))
         for name, row, (low, high) in zip(get_args(Outcome), is_it, ends, strict=True)
     )
 

@@ -11,7 +11,7 @@ from functools import cache
 
 import numpy as np
 
-from karat.stats.arrays import TIE, Floats, Ints
+from karat.stats.arrays import TIE, Floats, Ints, cluster_sums
 from karat.stats.permutation import flip_test
 from karat.stats.tails import binomial_tail, normal_tail, t_tail
 
@@ -24,6 +24,8 @@ class Paired:
 
     d is the mean over the standard deviation of the differences. NaN stands where there is no such number: of fewer
     than two questions, and of t, p and d where all differences are the same, unless they are all 0: then p is 1.
+    `effective` is the standard deviation that so many independent differences with the same standard error have: where
+    questions are turns of conversations it is larger than that of the questions, which d stays by.
     """
 
     n: Ints
@@ -32,10 +34,15 @@ class Paired:
     t: Floats
     p: Floats
     d: Floats
+    effective: Floats
 
 
-def paired_t(differences: Floats) -> Paired:
-    """Student's test of the mean difference; where all are the same scipy has p = 0."""
+def paired_t(differences: Floats, clusters: Ints | None = None) -> Paired:
+    """Student's test of the mean difference; where all are the same scipy has p = 0.
+
+    With the numbers of conversations (`arrays.grouped`) the standard error is that of whole conversations, and so many
+    less 1 are its degrees of freedom.
+    """
     known = np.isfinite(differences)
     n = known.sum(axis=1)
     values = np.where(known, differences, 0.0)
@@ -45,10 +52,20 @@ def paired_t(differences: Floats) -> Paired:
         spread = np.where(n > 1, np.sqrt((off * off).sum(axis=1) / (n - 1)), np.nan)
         varied = spread > TIE
         d = np.where(varied, mean / spread, np.nan)
-    t = d * np.sqrt(n)
-    p = np.where(varied, t_tail(np.nan_to_num(t), np.maximum(n - 1, 1)), np.nan)
+    effective, freedom = spread, n - 1
+    if clusters is not None:
+        sizes, deviations = cluster_sums(known.astype(np.float64), clusters), cluster_sums(off, clusters)
+        many = (sizes > 0).sum(axis=1)
+        square = (deviations * deviations).sum(axis=1) * many / (np.maximum(many - 1, 1) * np.maximum(n, 1))
+        alone = sizes.max(axis=1) <= 1
+        effective = np.where(alone, spread, np.where(many > 1, np.sqrt(square), np.nan))
+        freedom = many - 1
+        varied = effective > TIE
+    with np.errstate(divide="ignore", invalid="ignore"):
+        t = (d if clusters is None else np.where(varied, mean / effective, np.nan)) * np.sqrt(n)
+    p = np.where(varied, t_tail(np.nan_to_num(t), np.maximum(freedom, 1)), np.nan)
     nothing = (n > 1) & ~varied & (np.abs(mean) <= TIE)
-    return Paired(n=n, mean=mean, spread=spread, t=t, p=np.where(nothing, 1.0, p), d=d)
+    return Paired(n=n, mean=mean, spread=spread, t=t, p=np.where(nothing, 1.0, p), d=d, effective=effective)
 
 
 def wilcoxon(differences: Floats) -> tuple[Floats, Floats]:

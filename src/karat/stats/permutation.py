@@ -21,6 +21,10 @@ draw, the sum of s (b - a) is the sum of s b less the sum of s a. So one matrix 
 questions x systems, serves all pairs of all measures, and a pair costs a subtraction. Those draws go by the place of a
 question instead of by the size of its difference: give the questions in an order of their own, such as that of their
 ids, and p and interval do not depend on the order of a file, nor on the other systems.
+
+Turns of one conversation are not independent, so a conversation has one sign: what is flipped are the sums D of the
+differences of whole conversations, of m turns each. With signs s a d0 counts where |sum s (D - m d0)| >= |sum (D - m
+d0)|, so all of the above holds with D for the differences, sum s m for the sum of signs and sum m for n.
 """
 
 from __future__ import annotations
@@ -32,15 +36,12 @@ from typing import Any
 
 import numpy as np
 
-from karat.io.threads import threads_for
 from karat.results.evaluation import SIGNIFICANT
-from karat.stats.arrays import TIE, Bools, DistinctRows, Floats, Ints
+from karat.stats.arrays import TIE, Bools, DistinctRows, Floats, Ints, cluster_sums, grouped
+from karat.stats.signs import SUMS, flipped_sums, sign_sums
 
 DRAWS = 10_000
-SUMS = 2**20  # numbers held at once
 ALL_SUMS = 24_000_000  # numbers of the sums of all draws of several systems and measures
-_BITS = np.unpackbits(np.arange(256, dtype=np.uint8)[:, None], axis=1, bitorder="little")
-_SIGNS_OF_BYTE: Floats = _BITS.astype(np.float64) * 2.0 - 1.0
 
 
 @dataclass(frozen=True)
@@ -61,20 +62,41 @@ class FlipResult:
 
 
 def flip_test(
-    differences: Floats, *, draws: int = DRAWS, seed: int = 0, alpha: float | None = SIGNIFICANT
+    differences: Floats,
+    *,
+    draws: int = DRAWS,
+    seed: int = 0,
+    alpha: float | None = SIGNIFICANT,
+    clusters: Sequence[int] | Ints | None = None,
 ) -> FlipResult:
     """p and the interval at 1 - `alpha` of each row of `differences` (pairs x questions).
 
     What is not finite is left out of its pair; `alpha` None leaves the intervals out. A pair without any difference, or
     without a question, has p = 1: nothing speaks against the two being the same. There is no interval where so few
     questions differ that no p could be `alpha` or less (fewer than 6 at .05), and none of differences that are all the
-    same: they do not tell how far others may lie.
+    same: they do not tell how far others may lie. `clusters` is the number of each question's conversation: they are
+    flipped, and counted, in place of questions.
     """
-    grid, scale = _sorted_grid(differences)
-    n = np.isfinite(differences).sum(axis=1)
-    distinct = DistinctRows(np.column_stack([n, grid]))
+    groups, known = grouped(clusters), np.isfinite(differences)
+    if groups is not None:
+        alone = (cluster_sums(known.astype(np.float64), groups) <= 1).all(axis=1)  # turns count for themselves there
+        if alone.all():
+            groups = None
+        elif alone.any():
+            tested = FlipResult.of_nothing(len(differences))
+            for rows, own in ((alone, None), (~alone, groups)):
+                part = flip_test(differences[rows], draws=draws, seed=seed, alpha=alpha, clusters=own)
+                tested.write_at(rows, part)
+            return tested
+    grid, scale = _whole_numbers(differences)
+    n = known.sum(axis=1)
+    if groups is None:
+        distinct = DistinctRows(np.column_stack([n, _sorted(grid)]))
+        units = _Units(distinct.rows[:, 1:], distinct.rows[:, 0].astype(np.int64))
+    else:
+        distinct, units = _conversations(grid, known, groups)
     place = distinct.place
-    tested = _test_rows(distinct.rows[:, 1:], distinct.rows[:, 0].astype(np.int64), draws, seed, alpha)
+    tested = _test_rows(units, draws, seed, alpha)
     ends = np.stack([tested.low[place] * scale, tested.high[place] * scale])
     return FlipResult(tested.p[place], ends.min(axis=0), ends.max(axis=0))
 
@@ -86,14 +108,15 @@ def drawn_pairs(
     draws: int = DRAWS,
     seed: int = 0,
     alpha: float | None = SIGNIFICANT,
+    clusters: Sequence[int] | Ints | None = None,
 ) -> FlipResult:
     """Test and interval of b - a for each pair (a, b) of systems, each measures x pairs.
 
     `values` are measures x systems x questions; `alpha` None leaves the intervals out. What is not finite is no value.
     Pairs whose systems have values for the same questions are computed together, the others apart, each over the
-    questions that both have.
+    questions that both have. `clusters` is the number of each question's conversation.
     """
-    tested = FlipResult.of_nothing(len(values), len(pairs))
+    tested, numbers = FlipResult.of_nothing(len(values), len(pairs)), grouped(clusters)
     if not pairs or not values.size:
         return tested
     first, second = np.array(pairs, np.int64).T
@@ -103,17 +126,18 @@ def drawn_pairs(
     alike = group[:, first] == group[:, second]
     for number, mask in enumerate(masks.rows):
         wanted = alike & (group[:, first] == number) & mask.any()
+        groups = None if numbers is None else grouped(numbers[mask])
         for some in _parts_of_pairs(first, second, np.flatnonzero(wanted.any(axis=0)), ALL_SUMS // draws):
             systems, place = np.unique([first[some], second[some]], return_inverse=True)
             a, b = place.reshape(2, -1)
             for measure, of, part in _test_common_pairs(
-                values[:, systems][:, :, mask], wanted[:, some], a, b, draws, seed, alpha
+                values[:, systems][:, :, mask], wanted[:, some], a, b, draws, seed, alpha, groups
             ):
                 tested.write_at((measure, some[of]), part)
     for measure, chosen in enumerate(~alike):
         for some in _batches(np.flatnonzero(chosen), values.shape[2]):
             apart = differences_of(values[measure], first[some], second[some])
-            tested.write_at((measure, some), flip_test(apart, draws=draws, seed=seed, alpha=alpha))
+            tested.write_at((measure, some), flip_test(apart, draws=draws, seed=seed, alpha=alpha, clusters=numbers))
     return tested
 
 
@@ -191,75 +215,116 @@ def fewest_flips(alpha: float, flips: int, seen: int) -> int:
 # Each row by itself
 
 
-def _test_rows(grid: Floats, n: Ints, draws: int, seed: int, alpha: float | None) -> FlipResult:
+@dataclass(frozen=True)
+class _Units:
+    """What is flipped: sums of questions or conversations in whole numbers, those that are not 0 first, 0 at the end.
+
+    `n` is how many there are in each row. Of conversations `turns` is how many questions each has, and `slack` by how
+    much sums that are equal on paper differ at most; None stands for questions.
+    """
+
+    sums: Floats
+    n: Ints
+    turns: Floats | None = None
+    slack: Floats | None = None
+
+
+def _test_rows(units: _Units, draws: int, seed: int, alpha: float | None) -> FlipResult:
+    grid, n, turns = units.sums, units.n, units.turns
     tested = FlipResult.of_nothing(len(grid))
     changed = np.count_nonzero(grid, axis=1)
     few = int(draws).bit_length()  # places from which on there are more ways than draws
     places = changed if alpha is None else np.where(n < few, n, changed)
     groups = np.where(changed < few, np.stack([places, n]), 0)  # 0: signs are drawn
+    slack = changed if units.slack is None else units.slack
+    whole = n if turns is None else turns.sum(axis=1)
     for counted, size in np.unique(groups[:, changed > 0], axis=1).T.tolist():
         chosen = np.flatnonzero((changed > 0) & (groups[0] == counted) & (groups[1] == size))
         for rows in _batches(chosen, draws, SUMS):
             signs: Floats | None
+            weights = None if turns is None else turns[rows]
             if counted:
-                sums, signs = _all_ways(grid[rows, :counted], size, draws, seed)
+                sums, signs = _all_ways(grid[rows, :counted], size, draws, seed, weights)
             else:
-                sums, signs = _drawn_ways(grid[rows], n[rows], draws, seed, alpha is not None)
+                sums, signs = _drawn_ways(grid[rows], n[rows], draws, seed, alpha is not None, weights)
             total = grid[rows].sum(axis=1)
             seen = 0 if counted else 1
-            tested.write_at(rows, _p_and_interval(total, sums, signs, n[rows], changed[rows], seen, alpha))
+            tested.write_at(rows, _p_and_interval(total, sums, signs, whole[rows], slack[rows], seen, alpha))
     if alpha is not None and grid.size:
-        same = np.abs(grid[:, 0] - grid[np.arange(len(grid)), np.maximum(n - 1, 0)]) <= 2.0
+        means = grid if turns is None else grid / np.maximum(turns, 1.0)
+        known = np.arange(grid.shape[1]) < n[:, None]
+        same = np.where(known, means, -np.inf).max(axis=1) - np.where(known, means, np.inf).min(axis=1) <= 2.0
         untold = same | (2.0 ** (1 - changed) > alpha)
         tested.low[untold] = tested.high[untold] = np.nan
     return tested
 
 
-def _sorted_grid(differences: Floats) -> tuple[Floats, Floats]:
-    """Each row with a sum of 0 or more, from its largest difference to its smallest, zeros last; and its scale.
+def _whole_numbers(differences: Floats) -> tuple[Floats, Floats]:
+    """Each row with a sum of 0 or more, as whole numbers; and its scale.
 
-    They become whole numbers on a grid so fine that every sum of them is exact in a double, in whatever order a
-    machine adds; sums that are equal on paper then differ by one for each difference at most.
+    They stand on a grid so fine that every sum of them is exact in a double, in whatever order a machine adds; sums
+    that are equal on paper then differ by one for each difference at most.
     """
     known = np.where(np.isfinite(differences), differences, 0.0)
     known[np.abs(known) <= TIE] = 0.0
     turn = np.where(known.sum(axis=1) < 0, -1.0, 1.0)
     known *= turn[:, None]
-    order = np.lexsort((known, -np.abs(known)), axis=1)
-    rows = np.take_along_axis(known, order, axis=1)
-    most = np.abs(rows).max(axis=1, initial=0.0)
+    most = np.abs(known).max(axis=1, initial=0.0)
     most = np.where(most > 0, most, 1.0)
-    changed = np.maximum(np.count_nonzero(rows, axis=1), 1)
+    changed = np.maximum(np.count_nonzero(known, axis=1), 1)
     unit = np.ldexp(1.0, 52 - np.frexp(changed.astype(np.float64))[1])
-    return np.rint(rows / most[:, None] * unit[:, None]), turn * most / unit
+    return np.rint(known / most[:, None] * unit[:, None]), turn * most / unit
 
 
-def _all_ways(grid: Floats, n: int, draws: int, seed: int) -> tuple[Floats, Floats]:
+def _sorted(grid: Floats) -> Floats:
+    """Each row from its largest difference to its smallest, zeros last."""
+    return np.take_along_axis(grid, np.lexsort((grid, -np.abs(grid)), axis=1), axis=1)
+
+
+def _conversations(grid: Floats, known: Bools, groups: Ints) -> tuple[DistinctRows, _Units]:
+    """The sums of each conversation, the largest first, those of 0 after them; distinct rows alone."""
+    sums, turns = cluster_sums(grid, groups), cluster_sums(known.astype(np.float64), groups)
+    sums[(turns > 1) & (np.abs(sums) <= turns)] = 0.0  # 0 on paper
+    order = np.lexsort((turns, sums, -np.abs(sums), turns == 0), axis=1)
+    sums, turns = np.take_along_axis(sums, order, axis=1), np.take_along_axis(turns, order, axis=1)
+    distinct = DistinctRows(np.column_stack([np.count_nonzero(grid, axis=1), sums, turns]))
+    slack, (sums, turns) = distinct.rows[:, 0], np.split(distinct.rows[:, 1:], 2, axis=1)
+    return distinct, _Units(sums, np.count_nonzero(turns, axis=1), turns, slack)
+
+
+def _all_ways(grid: Floats, n: int, draws: int, seed: int, turns: Floats | None = None) -> tuple[Floats, Floats]:
     """Sums, and sums of signs, of all ways to put the signs of these places; those of the n beyond them are drawn.
 
     Only ways in which the last sign is -: the others are their mirror images, with the same distance from zero.
     """
     places = grid.shape[1]
     ways = ((np.arange(2 ** (places - 1), dtype=np.int64)[:, None] >> np.arange(places)) & 1) * 2.0 - 1.0
-    sums, signs = grid @ ways.T, ways.sum(axis=1)
+    sums = grid @ ways.T
+    signs = ways.sum(axis=1)[None] if turns is None else turns[:, :places] @ ways.T
     if n > places:
         often = -(-draws // len(ways))
-        sums, signs = np.tile(sums, (1, often)), np.tile(signs, often)
-        signs += _sign_sums(n - places, len(signs), seed)
-        signs[0] = -n  # the seen way is one of them
-    return sums, signs[None]
+        sums, signs = np.tile(sums, (1, often)), np.tile(signs, (1, often))
+        many = signs.shape[1]
+        beyond = sign_sums(n - places, many, seed) if turns is None else flipped_sums(turns[:, places:], many, seed)
+        signs += beyond
+        signs[:, 0] = -n if turns is None else -turns.sum(axis=1)  # the seen way is one of them
+    return sums, signs
 
 
-def _drawn_ways(grid: Floats, n: Ints, draws: int, seed: int, with_signs: bool) -> tuple[Floats, Floats | None]:
+def _drawn_ways(
+    grid: Floats, n: Ints, draws: int, seed: int, with_signs: bool, turns: Floats | None = None
+) -> tuple[Floats, Floats | None]:
     """Sums, and sums of signs, of drawn ways."""
     grid = grid[:, : int(np.count_nonzero(grid, axis=1).max())]
-    sums = _flipped_sums(grid, draws, seed)
+    sums = flipped_sums(grid, draws, seed)
     if not with_signs:
         return sums, None
+    if turns is not None:
+        return sums, flipped_sums(turns, draws, seed)
     is_changed = (grid != 0).astype(np.float64)
-    signs, unchanged = _flipped_sums(is_changed, draws, seed), n - is_changed.sum(axis=1).astype(np.int64)
+    signs, unchanged = flipped_sums(is_changed, draws, seed), n - is_changed.sum(axis=1).astype(np.int64)
     for ties in np.unique(unchanged).tolist():
-        signs[unchanged == ties] += _sign_sums(ties, draws, seed)
+        signs[unchanged == ties] += sign_sums(ties, draws, seed)
     return sums, signs
 
 
@@ -274,6 +339,7 @@ def _test_common_pairs(
     draws: int,
     seed: int,
     alpha: float | None,
+    groups: Ints | None = None,
 ) -> Iterator[tuple[int, Ints, FlipResult]]:
     """The pairs of systems that all have a value for every question: measure, pairs, what was found of them.
 
@@ -288,7 +354,9 @@ def _test_common_pairs(
         units = np.ldexp(1.0, 51 - int(n).bit_length()) / np.where(most > 0, most, 1.0)
         grids = np.rint(known * units[:, None, None])
         flat = np.vstack([grids.reshape(-1, n), np.ones(n)])
-        *drawn, signs = np.split(_flipped_sums(flat, draws, seed), range(systems, len(flat), systems))
+        if groups is not None:
+            flat = cluster_sums(flat, groups)
+        *drawn, signs = np.split(flipped_sums(flat, draws, seed), range(systems, len(flat), systems))
         for grid, unit, sums, measure in zip(grids, units.tolist(), drawn, part.tolist(), strict=True):
             total = grid.sum(axis=1)
             for some in _batches(np.flatnonzero(wanted[measure]), max(draws, n)):
@@ -297,55 +365,17 @@ def _test_common_pairs(
                 result = _p_and_interval(apart, flipped, signs, np.array([n]), 2.0 * n, 1, alpha)
                 result = FlipResult(result.p, result.low / unit, result.high / unit)
                 differences = differences_of(values[measure], a, b)
-                same = np.ptp(differences, axis=1) <= TIE
+                if groups is None:
+                    same = np.ptp(differences, axis=1) <= TIE
+                    changed = np.count_nonzero(np.abs(differences) > TIE, axis=1)
+                else:
+                    whole = cluster_sums(differences, groups)
+                    same = np.ptp(whole / np.bincount(groups), axis=1) <= TIE
+                    changed = np.count_nonzero(np.abs(whole) > TIE, axis=1)
                 result.low[same] = result.high[same] = np.nan
                 # where there are no more ways to put the signs than draws, they are all counted
-                few = np.flatnonzero(np.count_nonzero(np.abs(differences) > TIE, axis=1) < draws.bit_length())
+                few = np.flatnonzero(changed < draws.bit_length())
                 if len(few):
-                    result.write_at(few, flip_test(differences[few], draws=draws, seed=seed, alpha=alpha))
+                    counted = flip_test(differences[few], draws=draws, seed=seed, alpha=alpha, clusters=groups)
+                    result.write_at(few, counted)
                 yield measure, some, result
-
-
-# Signs
-
-
-def _flipped_sums(rows: Floats, draws: int, seed: int) -> Floats:
-    """For each row and each draw the sum of the row's values times the signs of the draw."""
-    sums = np.empty((len(rows), draws))
-    done = 0
-    with threads_for(rows.size * _draws_at_once(rows.shape[1])):
-        for some in drawn_signs(rows.shape[1], draws, seed):
-            np.matmul(rows, some.T, out=sums[:, done : done + len(some)])
-            done += len(some)
-    return sums
-
-
-def _sign_sums(places: int, draws: int, seed: int) -> Floats:
-    """The sum of so many random signs, for each draw."""
-    if not places:
-        return np.zeros(draws)
-    words = -(-places // 64)
-    raw = np.random.PCG64([seed, places]).random_raw(draws * words).reshape(draws, words)
-    raw[:, -1] >>= np.uint64(64 * words - places)
-    sums: Floats = 2.0 * np.bitwise_count(raw).sum(axis=1, dtype=np.int64) - places
-    return sums
-
-
-def drawn_signs(places: int, draws: int, seed: int) -> Iterator[Floats]:
-    """Draws x places of +1 and -1, some draws at a time.
-
-    A bit each of the raw stream of PCG64, which numpy keeps fixed; those of a place do not change when places are
-    added behind it.
-    """
-    words = -(-draws // 64)
-    raw = np.asarray(np.random.PCG64(seed).random_raw(places * words), "<u8").view(np.uint8).reshape(places, words * 8)
-    size = _draws_at_once(places)
-    for start in range(0, draws, size):
-        end = min(start + size, draws)
-        signs = np.take(_SIGNS_OF_BYTE, raw[:, start // 8 : -(-end // 8)], axis=0).reshape(places, -1)
-        yield signs[:, : end - start].T
-
-
-def _draws_at_once(places: int) -> int:
-    """Draws whose signs are held at once: whole bytes of bits."""
-    return max(8, min(2048, SUMS // max(places, 1)) // 8 * 8)

@@ -71,7 +71,8 @@ def _summaries(
     low = high = np.full(len(n), np.nan)
     if intervals:
         ends = [measure.on_scale(np.array(measure.bounds)) for measure in scores.measures]
-        low, high = mean_intervals(on_scale, np.tile(ends, (systems, 1)))
+        clusters = None if scores.conversations is None else np.array(scores.conversations)[chosen]
+        low, high = mean_intervals(on_scale, np.tile(ends, (systems, 1)), clusters=clusters)
     for m, measure in enumerate(scores.measures):
         for column in (mean, low, high):
             column[m::measures] = measure.off_scale(column[m::measures])

@@ -15,7 +15,7 @@ from collections.abc import Iterator
 
 import numpy as np
 
-from karat.stats.arrays import Floats
+from karat.stats.arrays import Floats, Ints, cluster_sums, grouped
 from karat.stats.permutation import DRAWS
 
 CELLS = 60_000_000  # systems x questions x draws up to which scores are shuffled
@@ -23,13 +23,18 @@ _HELD = 2**19
 _NEAR = 1e-9  # of the largest distance: sums that are equal on paper
 
 
-def tukey(values: Floats, *, draws: int = DRAWS, seed: int = 0, cells: int = CELLS) -> Floats:
+def tukey(
+    values: Floats, *, draws: int = DRAWS, seed: int = 0, cells: int = CELLS, clusters: Ints | None = None
+) -> Floats:
     """p of each pair of rows of `values` (systems x questions), as a square table.
 
     Only questions that every system has a value for count; of fewer than two systems or without such a question all p
-    are 1.
+    are 1. `clusters` is the number of each question's conversation: systems are shuffled within a conversation, all of
+    its turns together.
     """
-    values = values[:, np.isfinite(values).all(axis=0)]
+    counted = np.isfinite(values).all(axis=0)
+    groups = None if clusters is None else grouped(clusters[counted])
+    values = values[:, counted] if groups is None else cluster_sums(values[:, counted], groups)
     systems, questions = values.shape
     if systems < 2 or questions == 0:
         return np.ones((systems, systems))

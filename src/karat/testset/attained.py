@@ -11,7 +11,8 @@ from karat.core.text import guess_language
 from karat.diagnose.ceilings import ceilings_by_question, mean_of
 from karat.fuse.rrf import fusion
 from karat.results.testset_check import ALL, DetectableDifference, EngineRecall, KindRow, LanguageRow, Quartiles
-from karat.stats.power import WORST, detectable, needed
+from karat.stats.arrays import Ints, grouped
+from karat.stats.power import detectable, effective_spread, needed, worst_spread
 from karat.testset.check._context import SEMANTIC
 from karat.testset.check.literal_wording import overlaps
 from karat.testset.check.other_language import differs
@@ -130,22 +131,25 @@ def language_rows(context: CheckContext) -> tuple[LanguageRow, ...]:
 def detectable_by(context: CheckContext) -> tuple[DetectableDifference, ...]:
     """What can be told apart: by how retrievals differ on this very test set, and at worst."""
     rows: list[DetectableDifference | None] = []
+    groups = grouped(context.testset.conversations)
     columns = {name: one[CUT] for name, one in _recalls(context).items()}
     if len(columns) == 2:
         bm25, dense = columns["bm25"], columns["dense"]
-        rows.append(_row(bm25 - dense, "BM25 against dense retrieval on these questions"))
+        rows.append(_row(bm25 - dense, "BM25 against dense retrieval on these questions", groups))
         better = bm25 if np.nansum(bm25) >= np.nansum(dense) else dense
         hybrid = recall_of(fusion.fuse([context.ranked["bm25"], context.ranked["dense"]]), context.resolution)
-        rows.append(_row(hybrid[CUT] - better, "a hybrid of both (rrf) against the better of them"))
-    counted = [int(np.isfinite(column).sum()) for column in columns.values()]
-    asked = counted[0] if counted else sum(1 for q in context.questions if q.answerable)
-    rows.append(_made(asked, WORST, "the worst case, where scores are all 0 or 1 and half of them differ each way"))
+        rows.append(_row(hybrid[CUT] - better, "a hybrid of both (rrf) against the better of them", groups))
+    counts = np.isfinite(next(iter(columns.values()), [0.0 if q.answerable else np.nan for q in context.questions]))
+    worst = worst_spread(None if groups is None else groups[counts])
+    basis = "the worst case, where scores are all 0 or 1 and half of them differ each way"
+    basis += "" if groups is None else ", all turns of a conversation alike"
+    rows.append(_made(int(counts.sum()), worst, basis))
     return tuple(row for row in rows if row is not None)
 
 
-def _row(differences: Floats, basis: str) -> DetectableDifference | None:
+def _row(differences: Floats, basis: str, groups: Ints | None) -> DetectableDifference | None:
     known = differences[np.isfinite(differences)]
-    spread = float(known.std(ddof=1)) if len(known) > 1 else 0.0
+    spread = effective_spread(differences, groups) or 0.0
     return _made(len(known), spread, basis) if spread > 0 else None
 
 

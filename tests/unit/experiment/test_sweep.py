@@ -1,5 +1,6 @@
 import gc
 import json
+from dataclasses import replace
 
 import numpy as np
 import pytest
@@ -13,6 +14,7 @@ from karat.report import objects, tables
 from karat.report.build.sweep import document
 from karat.report.document import Detail
 from karat.report.render import console
+from karat.stats.intervals import mean_intervals
 from karat.systems.system import System
 
 PASSAGES = {
@@ -283,3 +285,14 @@ def test_the_grid_alone_is_saved_where_there_are_too_many_scores(index, tmp_path
     monkeypatch.setattr(held, 3)
     with pytest.raises(UsageError, match=r"scores by the main measure that differ, more than the 3"):
         sweep(questions(), index, {"alpha": "0:1:0.1", "k": 1})
+
+
+def test_turns_of_conversations_are_resampled_together(index):
+    turns = [replace(question, conversation=f"c{n // 2}", turn=1 + n % 2) for n, question in enumerate(questions())]
+    swept = sweep(TestSet(turns, name="made"), index, Grid.of(alpha="0", k="1"), measures="Hit@1")
+    assert swept.scores.conversations == (0, 0, 1, 1)
+    text = "4 questions in 2 conversations: intervals and tests resample conversations."
+    assert any(note.text.startswith(text) for note in swept.notes)
+    best = swept.choice().best
+    low, high = mean_intervals(swept.values[0].rows[:1], (0.0, 1.0), clusters=[0, 0, 1, 1])
+    assert (best.low, best.high) == (low[0], high[0])

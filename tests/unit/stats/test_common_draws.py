@@ -6,7 +6,8 @@ import numpy as np
 import pytest
 
 from karat.stats import permutation
-from karat.stats.permutation import drawn_pairs, drawn_signs, flip_test
+from karat.stats.permutation import drawn_pairs, flip_test
+from karat.stats.signs import drawn_signs
 
 
 def sign_flip(differences, **more):

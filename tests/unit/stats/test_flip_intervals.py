@@ -8,9 +8,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from karat.results.evaluation import SIGNIFICANT
-from karat.stats import permutation
 from karat.stats.compare import pairs
 from karat.stats.permutation import drawn_pairs, flip_test
+from karat.stats.signs import drawn_signs
 
 SHAPES = {
     "0 or 1": lambda rng, shape: rng.choice([0.0, 1.0], shape),
@@ -50,7 +50,7 @@ def test_drawn_signs_by_the_definition(seed):
     values = np.random.default_rng(seed).choice([0, 1 / 3, 0.5, 1], (1, 2, 40))
     row = values[0, 1] - values[0, 0]
     found = drawn_pairs(values, [(0, 1)], draws=999)
-    signs = np.concatenate(list(permutation.drawn_signs(40, 999, 0)))
+    signs = np.concatenate(list(drawn_signs(40, 999, 0)))
 
     def p(shift):
         reached = np.abs(signs @ (row - shift)) >= abs((row - shift).sum()) - 1e-9

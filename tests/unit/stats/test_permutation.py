@@ -3,6 +3,7 @@ import pytest
 
 from karat.stats import permutation
 from karat.stats.permutation import flip_test
+from karat.stats.signs import drawn_signs
 
 
 def sign_flip(differences, **more):
@@ -91,7 +92,7 @@ def test_the_seed_moves_drawn_values_a_little():
 
 
 def test_signs_are_even_and_independent():
-    signs = np.concatenate(list(permutation.drawn_signs(20, 10_000, 0)))
+    signs = np.concatenate(list(drawn_signs(20, 10_000, 0)))
     assert signs.shape == (10_000, 20)
     assert set(np.unique(signs)) == {-1.0, 1.0}
     assert np.abs(signs.mean(axis=0)).max() < 0.05

@@ -13,6 +13,7 @@ NOT_DIFFERENT = "not significantly different (paired permutation test, Holm-adju
 # control characters, line and paragraph separators, marks that turn the writing direction, lone surrogates
 _UNSEEN = re.compile("[\x00-\x1f\x7f-\x9f\u2028\u2029\u200e\u200f\u202a-\u202e\u2066-\u2069\ufeff\ud800-\udfff]")
 NO_REASON = "no reason given"
+FEWEST_UNITS = 6  # questions, or conversations, that must differ so that a permutation test can have p <= .05
 SHOWN = 3  # causes before the rest are only counted
 _QUOTED = re.compile(r"\"[^\"]*\"|(?<!\w)'[^']*'|`[^`]*`")
 _HEX = re.compile(r"\b(?:0x)?(?=[a-f-]{0,40}\d)[0-9a-f]{6,}(?:-[0-9a-f]{4,})*\b")
@@ -47,6 +48,20 @@ def plural(count: int, noun: str) -> str:
     ('1 hit', '7,000 hits')
     """
     return f"{count:,} {noun}{'' if count == 1 else 's'}"
+
+
+def conversations_note(numbers: Sequence[int] | None) -> str | None:
+    """What is resampled where questions are turns of conversations; None where each is one of its own.
+
+    >>> conversations_note([0, 0, 1, 1, 2, 2, 3, 4, 5])
+    '9 questions in 6 conversations: intervals and tests resample conversations.'
+    """
+    many = 0 if numbers is None else len(set(numbers))
+    if numbers is None or many == len(numbers):
+        return None
+    said = f"{plural(len(numbers), 'question')} in {plural(many, 'conversation')}: intervals and tests resample"
+    few = "" if many >= FEWEST_UNITS else f" With fewer than {FEWEST_UNITS} no difference has a p of .05 or less."
+    return f"{said} conversations.{few}"
 
 
 def names(several: Sequence[str], most: int = 4, *, conjunction: str = "", width: int | None = 40) -> str:

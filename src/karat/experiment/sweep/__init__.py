@@ -17,6 +17,7 @@ import numpy as np
 from karat.core.docs import unread_line
 from karat.core.errors import NoOverlapError, UsageError, did_you_mean
 from karat.core.progress import shown_in_notebook
+from karat.core.text.words import conversations_note
 from karat.experiment.frozen import changed_notes
 from karat.experiment.settings import Choices, MatchSettings, settings_of, takes_settings
 from karat.experiment.study import values_of
@@ -90,6 +91,8 @@ def sweep(
     _check_questions(questions)
     notes: list[Note] = [_note("info", text) for text in (*grid.notes, *dropped)]
     notes += changed_notes(questions)
+    if told := conversations_note(questions.conversations):
+        notes.append(_note("info", told))
     if resolution is not None and (grid.chunk or grid.embedder):
         raise UsageError("gold resolved against one index says nothing of those that are to be built. Leave it out.")
     with ExitStack() as stack:

@@ -40,7 +40,14 @@ def scored(
         progress(f"scoring {many} configurations", start, many)
         judged = _judge(replace(part, points=part.points[start : start + step]), measures, repeats, held)
         yield (
-            compute(measures, judged.systems, judged.questions, judged=judged, no_gold_is_zero=dialect.no_gold_is_zero),
+            compute(
+                measures,
+                judged.systems,
+                judged.questions,
+                judged=judged,
+                no_gold_is_zero=dialect.no_gold_is_zero,
+                conversations=part.resolution.testset.conversations,
+            ),
             share_matched(judged),
         )
 
