@@ -14,6 +14,8 @@ from karat.core.models import Need
 from karat.core.text import Norm
 
 Missing = Literal["zero", "skip"]
+STEPS = ("Steps", "UnionRecall", "RecallGain", "RepeatedCalls", "UselessCalls", "TokensToGold")
+"""Measures of steps, computed by default where results have them and no document says what to compute."""
 _CUTS = "{1,3,5,10,20}"
 MAIN_CUT = 5
 
@@ -50,6 +52,7 @@ class Dialect:
         references: bool,
         contexts: bool,
         nuggets: bool = False,
+        steps: bool = False,
         k: int | None = None,
         tried: Collection[int] = (),
         able: Collection[Need] = (),
@@ -62,6 +65,7 @@ class Dialect:
         several = dict.fromkeys((*self.cuts.strip("{}").split(","), *map(str, sorted(tried))))
         cuts = str(k) if k is not None else ",".join(several) if len(several) == 1 else f"{{{','.join(several)}}}"
         chosen = [m.replace("{K}", cuts) for m in self.ranking] if rankings else []
+        chosen += STEPS if rankings and steps and self.ranking is _RANKING else ()
         if answers:
             held = {"contexts": contexts, "nuggets": nuggets, "references": references}
             chosen += [name for name in self.answers if held[_compared_with(parse(name))]]

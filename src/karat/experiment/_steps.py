@@ -1,0 +1,67 @@
+"""Steps of an evaluation: what each call returned, which gold it brought, and the slice by their number."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import TYPE_CHECKING
+
+from karat.core.steps import HITS, repeated_calls
+from karat.results.evaluation import StepHit, StepRecord
+
+if TYPE_CHECKING:
+    from karat.core.run import Run
+    from karat.core.steps import JudgedSteps
+    from karat.match._join import Units
+
+StepsOf = Mapping[str, Mapping[str, Sequence[StepRecord]]]
+"""As an evaluation has them: system -> question -> calls."""
+SLICE = "steps"
+
+
+def step_records(
+    runs: Sequence[Run], steps: JudgedSteps, units: Units, rel: int
+) -> dict[str, dict[str, tuple[StepRecord, ...]]]:
+    """The calls of each question of each system that has any; hits that the question excludes are left out."""
+    view = steps.judged.at(rel=rel)
+    number = {qid: q for q, qid in enumerate(view.questions)}
+    holds: dict[tuple[int, int], list[tuple[str, bool]]] = {}
+    for pair, rank, unit, new, grade in zip(
+        view.pair.tolist(), view.rank.tolist(), view.unit.tolist(), view.new.tolist(), view.grade.tolist(), strict=True
+    ):
+        if grade >= rel:
+            holds.setdefault((pair, rank), []).append((units.gold[unit].label, new))
+    found: dict[str, dict[str, tuple[StepRecord, ...]]] = {}
+    for s, (run, listed) in enumerate(zip(runs, steps.runs, strict=True)):
+        of_step = listed.fields.get("step", ())
+        for place, qid in enumerate(listed.question_ids):
+            if qid not in number or qid in run.failed:
+                continue
+            pair, begin = s * len(view.questions) + number[qid], int(listed.offsets[place])
+            relevant = 0 if pair in steps.unmatchable else int(view.relevant[pair])
+            rows: list[StepRecord] = []
+            rank, brought = 0, 0
+            end = int(listed.offsets[place + 1]) - begin
+            for at, (step, repeated) in enumerate(zip(run.steps[qid], repeated_calls(run.steps[qid]), strict=True)):
+                hits: list[StepHit] = []
+                before = brought
+                while rank < end and of_step[begin + rank] == at:
+                    rank += 1
+                    held = holds.get((pair, rank), [])
+                    brought += sum(new for _, new in held)
+                    names, new = tuple(label for label, _ in held), any(is_new for _, is_new in held)
+                    hits.append(StepHit(id=listed.doc_list[begin + rank - 1], holds=names, new=new))
+                retrieves = HITS in step
+                rows.append(
+                    StepRecord(
+                        query=step.get("query"),
+                        tool=step.get("tool"),
+                        hits=tuple(hits) if retrieves else None,
+                        recall=brought / relevant if relevant and retrieves else None,
+                        gained=(brought - before) / relevant if relevant and retrieves else None,
+                        repeated=repeated,
+                        seconds=step.get("seconds"),
+                        tokens=step.get("tokens"),
+                    )
+                )
+            found.setdefault(run.name, {})[qid] = tuple(rows)
+    return found
