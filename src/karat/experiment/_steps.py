@@ -2,20 +2,22 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING
 
 from karat.core.steps import HITS, repeated_calls
-from karat.results.evaluation import StepHit, StepRecord
+from karat.core.text.words import plural
+from karat.results.evaluation import Note, StepHit, StepRecord
 
 if TYPE_CHECKING:
     from karat.core.run import Run
+    from karat.core.scores import Scores
     from karat.core.steps import JudgedSteps
     from karat.match._join import Units
 
 StepsOf = Mapping[str, Mapping[str, Sequence[StepRecord]]]
 """As an evaluation has them: system -> question -> calls."""
-SLICE = "steps"
+SLICE = "steps"  # its name
 
 
 def step_records(
@@ -65,3 +67,26 @@ def step_records(
                 )
             found.setdefault(run.name, {})[qid] = tuple(rows)
     return found
+
+
+def counted_steps(questions: Sequence[str], steps: StepsOf) -> dict[str, list[str | None]]:
+    """How many retrieval calls each system made for each question, as a slice; None where that is not known."""
+    counts = {
+        system: {question: str(sum(row.hits is not None for row in rows)) for question, rows in of.items()}
+        for system, of in steps.items()
+    }
+    return {system: [of.get(question) for question in questions] for system, of in counts.items()}
+
+
+def step_notes(scores: Scores, steps: StepsOf) -> Iterator[Note]:
+    """Which measures are of steps, of whose, and how many questions have none."""
+    measures = [measure.name for measure in scores.measures if measure.spec.needs_steps]
+    having = {name: len(of) for name, of in steps.items() if any(of.values())}
+    if not measures or not having:
+        return
+    rows = ", ".join(f"{name} ({plural(count, 'question')})" for name, count in having.items())
+    yield Note("info", f"Results with steps: {rows}; measured by {', '.join(measures)}.")
+    for name, count in having.items():
+        if lacking := len(scores.questions) - count:
+            whole = f"{plural(lacking, 'question')} of {len(scores.questions):,} without steps"
+            yield Note("info", f"{name}: {whole}, which have no value by measures of steps.")

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 
 import numpy as np
 
@@ -12,31 +12,30 @@ from karat.core.steps import JudgedSteps
 NO_STEPS = "no steps in the results"
 NO_CALLS = "no retrieval call"
 NO_GOLD = "no relevant gold"
-Unmet = tuple[Bools, str]
+Unmet = Mapping[int, str]
 """Pairs that lack something, and what."""
 
 
 def over_steps(
     judged: Judged,
     values: Callable[[JudgedSteps], Column],
-    lacks: Callable[[JudgedSteps], Sequence[Unmet]] | None = None,
+    lacks: Callable[[JudgedSteps], Sequence[Unmet]] = lambda steps: (),
 ) -> MeasureResult:
     """The values of pairs with steps that lack nothing; of several reasons the first counts."""
     steps = judged.steps
     if steps is None:
         return MeasureResult(np.full(judged.pairs, np.nan), dict.fromkeys(range(judged.pairs), NO_STEPS))
     undefined: dict[int, str] = {}
-    for unmet, reason in ((~steps.known, NO_STEPS), *(lacks(steps) if lacks is not None else ())):
-        for pair in np.flatnonzero(unmet).tolist():
-            undefined.setdefault(pair, reason)
+    for unmet in reversed((where(~steps.known, NO_STEPS), *lacks(steps))):
+        undefined |= unmet
     return MeasureResult(values(steps), undefined)
+
+
+def where(pairs: Bools, reason: str) -> Unmet:
+    """These pairs, all for one reason."""
+    return dict.fromkeys(np.flatnonzero(pairs).tolist(), reason)
 
 
 def without_gold(judged: Judged) -> Unmet:
     """Pairs whose question has no relevant gold, whatever a dialect makes of them elsewhere."""
-    return judged.relevant == 0, NO_GOLD
-
-
-def unmatchable(steps: JudgedSteps) -> list[Unmet]:
-    """Pairs whose gold the hits of their steps cannot show."""
-    return [(np.arange(len(steps.known)) == pair, reason) for pair, reason in steps.unmatchable.items()]
+    return where(judged.relevant == 0, NO_GOLD)

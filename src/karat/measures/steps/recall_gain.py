@@ -6,7 +6,7 @@ import numpy as np
 
 from karat.core.measure import Column, Judged, MeasureResult, measure
 from karat.core.steps import JudgedSteps
-from karat.measures.steps._over_steps import Unmet, over_steps, unmatchable, without_gold
+from karat.measures.steps._over_steps import Unmet, over_steps, where, without_gold
 
 
 @measure(
@@ -25,6 +25,6 @@ def recall_gain(judged: Judged) -> MeasureResult:
         return more / np.maximum(steps.calls - 1, 1)
 
     def lacks(steps: JudgedSteps) -> list[Unmet]:
-        return [(steps.calls < 2, "no retrieval call after the first"), without_gold(judged), *unmatchable(steps)]
+        return [where(steps.calls < 2, "no retrieval call after the first"), without_gold(judged), steps.unmatchable]
 
     return over_steps(judged, gained, lacks)

@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 from karat.core.measure import Judged, MeasureResult, measure
-from karat.measures.steps._over_steps import over_steps
+from karat.measures.steps._over_steps import over_steps, where
 
 
 @measure(
@@ -28,5 +28,5 @@ def repeated_calls(judged: Judged) -> MeasureResult:
     return over_steps(
         judged,
         lambda steps: steps.repeated / np.maximum(steps.queries, 1),
-        lambda steps: [(steps.queries == 0, "no call with a query")],
+        lambda steps: [where(steps.queries == 0, "no call with a query")],
     )

@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 from karat.core.measure import Judged, MeasureResult, measure
-from karat.measures.steps._over_steps import over_steps, unmatchable, without_gold
+from karat.measures.steps._over_steps import over_steps, where, without_gold
 
 
 @measure(
@@ -34,9 +34,9 @@ def tokens_to_gold(judged: Judged) -> MeasureResult:
         lambda steps: values,
         lambda steps: [
             without_gold(judged),
-            *unmatchable(steps),
-            (np.full(judged.pairs, not steps.counts_tokens), "unjudged hits are removed, so tokens have no meaning"),
-            (lost, "no step found any gold"),
-            (unknown, "hits down to the first gold have neither texts nor tokens"),
+            steps.unmatchable,
+            where(np.full(judged.pairs, not steps.counts_tokens), "unjudged hits are removed, so tokens mean nothing"),
+            where(lost, "no step found any gold"),
+            where(unknown, "hits down to the first gold have neither texts nor tokens"),
         ],
     )

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from karat.core.errors import UsageError
 from karat.core.measure import Judged, MeasureResult, measure
-from karat.measures.steps._over_steps import over_steps, unmatchable
+from karat.measures.steps._over_steps import over_steps
 
 
 @measure(
@@ -24,5 +24,7 @@ def union_recall(judged: Judged, *, steps: int | None = None) -> MeasureResult:
     if steps is not None and steps < 1:
         raise UsageError(f"UnionRecall: steps={steps} is no number of calls. Write 1 or more.")
     return over_steps(
-        judged, lambda table: table.recall(judged.rel, None if steps is None else table.end_of(steps)), unmatchable
+        judged,
+        lambda table: table.recall(judged.rel, None if steps is None else table.end_of(steps)),
+        lambda table: [table.unmatchable],
     )

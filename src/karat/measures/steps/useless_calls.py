@@ -6,7 +6,7 @@ import numpy as np
 
 from karat.core.measure import Column, Judged, MeasureResult, measure
 from karat.core.steps import JudgedSteps
-from karat.measures.steps._over_steps import NO_CALLS, over_steps, unmatchable, without_gold
+from karat.measures.steps._over_steps import NO_CALLS, over_steps, where, without_gold
 
 
 @measure(
@@ -27,5 +27,5 @@ def useless_calls(judged: Judged) -> MeasureResult:
         return useless / np.maximum(steps.calls, 1)
 
     return over_steps(
-        judged, share, lambda steps: [(steps.calls == 0, NO_CALLS), without_gold(judged), *unmatchable(steps)]
+        judged, share, lambda steps: [where(steps.calls == 0, NO_CALLS), without_gold(judged), steps.unmatchable]
     )
