@@ -119,8 +119,8 @@ class JudgedSteps:
     `judged` has the hits of all steps of a question as one list; `runs` are these lists, one run a system, and `first`
     the place of each pair's first hit in its run. `known` are the pairs whose steps are known. One entry of `call_pair`
     and `call_end` is a retrieval call: its pair, and the rank of its last hit in that list. `queries` and `repeated`
-    count the calls of each pair that have a query, and those that stood before. `unmatchable` gives pairs whose gold
-    the hits of the steps cannot show, with the reason.
+    count the calls of each pair that have a query, and those that stood before. `labels` name the units. `unmatchable`
+    gives pairs whose gold the hits of the steps cannot show, with the reason.
     """
 
     judged: Judged
@@ -131,6 +131,7 @@ class JudgedSteps:
     call_end: Ints
     queries: Ints
     repeated: Ints
+    labels: Sequence[str]
     unmatchable: Mapping[int, str] = field(default_factory=dict)
     counts_tokens: bool = True  # not where unjudged hits are removed
 

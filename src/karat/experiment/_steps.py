@@ -13,16 +13,13 @@ if TYPE_CHECKING:
     from karat.core.run import Run
     from karat.core.scores import Scores
     from karat.core.steps import JudgedSteps
-    from karat.match._join import Units
 
 StepsOf = Mapping[str, Mapping[str, Sequence[StepRecord]]]
 """As an evaluation has them: system -> question -> calls."""
 SLICE = "steps"  # its name
 
 
-def step_records(
-    runs: Sequence[Run], steps: JudgedSteps, units: Units, rel: int
-) -> dict[str, dict[str, tuple[StepRecord, ...]]]:
+def step_records(runs: Sequence[Run], steps: JudgedSteps, rel: int) -> dict[str, dict[str, tuple[StepRecord, ...]]]:
     """The calls of each question of each system that has any; hits that the question excludes are left out."""
     view = steps.judged.at(rel=rel)
     number = {qid: q for q, qid in enumerate(view.questions)}
@@ -31,7 +28,7 @@ def step_records(
         view.pair.tolist(), view.rank.tolist(), view.unit.tolist(), view.new.tolist(), view.grade.tolist(), strict=True
     ):
         if grade >= rel:
-            holds.setdefault((pair, rank), []).append((units.gold[unit].label, new))
+            holds.setdefault((pair, rank), []).append((steps.labels[unit], new))
     found: dict[str, dict[str, tuple[StepRecord, ...]]] = {}
     for s, (run, listed) in enumerate(zip(runs, steps.runs, strict=True)):
         of_step = listed.fields.get("step", ())

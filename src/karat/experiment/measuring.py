@@ -127,7 +127,7 @@ def _measured(
     steps: Mapping[str, Mapping[str, tuple[StepRecord, ...]]] = {}
     if matched is not None and judged is not None and any(run.steps for run in runs):
         judged = replace(judged, steps=(stepped := judge_steps(testset, runs, matched)))
-        steps = step_records(runs, stepped, matched.join.units, choices.matching.rel)
+        steps = step_records(runs, stepped, choices.matching.rel)
     absent = {
         "retrieval": {run.name: NO_RANKINGS for run in runs if not run.has_rankings},
         "answer": {run.name: NO_ANSWERS for run in runs if not run.has_answers},

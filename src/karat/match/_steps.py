@@ -38,9 +38,11 @@ def judge_steps(testset: TestSet, runs: Sequence[Run], matched: Matched) -> Judg
             ends = np.searchsorted(step_of[begin:end], np.arange(len(steps)), side="right")
             calls += [(pair, int(ends[at])) for at, step in enumerate(steps) if HITS in step]
     calls.sort(key=lambda call: call[0])
+    join = matched.join
+    units = join.units if join.testset is testset else join.units_of(testset)
     settings = replace(matched.settings, repeats="once", tokens=False)
     return JudgedSteps(
-        judged=judge(testset, listed, matched.join, settings),
+        judged=judge(testset, listed, join, settings),
         runs=listed,
         first=first,
         known=known,
@@ -48,5 +50,6 @@ def judge_steps(testset: TestSet, runs: Sequence[Run], matched: Matched) -> Judg
         call_end=np.array([end for _, end in calls], np.int64),
         queries=queries,
         repeated=repeated,
-        unmatchable=unmatchable(matched.join, listed),
+        labels=[gold.label for gold in units.gold],
+        unmatchable=unmatchable(join, listed),
     )

@@ -6,7 +6,7 @@ import json
 import polars as pl
 import pytest
 from tests.builders import traces as made
-from tests.builders.traces import ONE, TRACES, another, with_spans, writer
+from tests.builders.traces import ONE, TRACES, another, lines, with_spans, writer
 
 import karat
 from karat.core.errors import InputError, UsageError
@@ -192,7 +192,8 @@ def test_a_run_keeps_steps_in_its_folder(tmp_path, monkeypatch, steps):
         "    return {name: row[name] for name in ('retrieved', 'answer', 'steps') if row.get(name) is not None}\n"
     )
     by = ", by: [steps]" if steps else ""
-    spec = "{name: s, testset: gold.jsonl, systems: [{name: agent, call: 'agent:ask'}], outputs: [csv]%s}" % by
+    spec = "{name: s, testset: gold.jsonl, systems: [{name: agent, call: 'agent:ask'}], outputs: [csv]"
+    spec += f"{by}}}"
     (tmp_path / "karat.yaml").write_text(spec)
     done = karat.run("karat.yaml")
     study = load_study(done.folder.path)
