@@ -4,11 +4,14 @@ from __future__ import annotations
 
 from dataclasses import dataclass, field, replace
 from functools import cached_property
-from typing import Any, Literal
+from typing import TYPE_CHECKING, Any, Literal
 
 import numpy as np
 
 from karat.core.errors import UsageError
+
+if TYPE_CHECKING:
+    from karat.core.steps import JudgedSteps
 
 Ints = np.ndarray[tuple[Any, ...], np.dtype[np.int64]]
 Floats = np.ndarray[tuple[Any, ...], np.dtype[np.float64]]
@@ -55,6 +58,7 @@ class Judged:
     tokens: tuple[Ints, Ints] | None = None  # offsets per pair, tokens of each slot in rank order
     tokens_missing: str | None = None  # why `tokens` is None
     collection: int | None = None  # documents searched, when known
+    steps: JudgedSteps | None = None  # of the same pairs, where results have steps
     views: dict[tuple[int, bool], Judged] = field(default_factory=dict, repr=False, compare=False)
 
     @property
@@ -87,6 +91,7 @@ class Judged:
             stale=(self.pair[fresh][judged], rank[fresh][judged]),
             tokens=None,
             tokens_missing="unjudged hits are removed, so a token budget has no meaning",
+            steps=None if self.steps is None else replace(self.steps, counts_tokens=False),
         )
 
     def perfect(self, depth: int = 0, findable: Bools | None = None) -> Judged:

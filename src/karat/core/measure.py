@@ -101,6 +101,7 @@ class MeasureSpec:
     shown: tuple[str, ...] = ()
     follows_rel: bool = True  # whether --rel changes what it counts
     needs_gold: bool = True
+    needs_steps: bool = False  # whether it is about the calls of a question one after the other
     needs_contexts: bool = False
     needs_reference: bool = False  # whether it is undefined without a reference answer
     needs_answer: bool = True  # of a measure of answers: whether it is undefined for a system that gives none
@@ -386,7 +387,7 @@ def find_measure(source: Any) -> MeasureSpec | None:
 
 MEASURES: Registry[MeasureSpec] = Registry(
     "measure",
-    ("karat.measures.ranking", "karat.measures.answer", "karat.measures.claims", "karat.measures.judge"),
+    tuple(f"karat.measures.{kind}" for kind in ("ranking", "steps", "answer", "claims", "judge")),
     "karat.measures",
     find_measure,
 )

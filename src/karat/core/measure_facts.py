@@ -38,7 +38,7 @@ def needs(measure: Measure) -> list[str]:
     """What there must be for a measure to have a value, in words."""
     spec, relations = measure.spec, measure.relations
     if spec.stage == "retrieval":
-        return ["retrieved hits", *(["gold"] if spec.needs_gold else [])]
+        return ["steps" if spec.needs_steps else "retrieved hits", *(["gold"] if spec.needs_gold else [])]
     wants = {
         "answers": spec.needs_answer,
         "reference answers": spec.needs_reference or any("reference" in relation for relation in relations),

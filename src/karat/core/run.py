@@ -60,7 +60,8 @@ class Run(NotebookView):
     descending as float32, then id descending. `fields` holds further columns of the hits (HIT_FIELDS), each as long as
     `docs`. A question in `failed` has a reason instead of a result, one in `unasked` a reason why no answer was asked
     for. `settings` are alpha and k, and `texts` what the questions asked (to align without ids), where results say so.
-    `steps` are the retrievals of a question that had several, each with `query`, `retrieved`, `tool` and `seconds`.
+    `steps` are the calls of a question, where they are known, each with `query`, `retrieved` (of a retrieval call),
+    `tool`, `seconds` and `tokens`.
     `unique`: no id stands twice for a question. `complete`: a list ends where nothing more was found, not at a cut-off
     that is measured. `by_question` holds the hits as dicts until columns are asked for.
     """
@@ -238,6 +239,18 @@ class Run(NotebookView):
             (question, sizes.get(question, 0), texts.get(question) or "", self.failed.get(question, ""))
             for question in self.asked
         )
+
+
+def hit_tokens(run: Run, hit: int) -> int | None:
+    """Tokens of a hit: as given, else counted as words in its text; None where it has neither."""
+    tokens, text = (None if (column := run.fields.get(name)) is None else column[hit] for name in ("tokens", "text"))
+    if tokens is None:
+        from karat.core.text.normalise import tokenise
+
+        return None if text is None else len(tokenise(text, "words"))
+    if int(tokens) < 0:
+        raise InputError(f"a hit has {tokens} tokens", place=run.source, remedy="Give counts from 0 up, or none.")
+    return int(tokens)
 
 
 def _offsets(lists: Mapping[str, Sized]) -> NDArray[np.int64]:

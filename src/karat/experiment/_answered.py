@@ -12,6 +12,7 @@ import numpy as np
 from karat.core.answered import AnswerTable
 from karat.core.models import Models
 from karat.core.ranked import ranking
+from karat.core.steps import read_by_answers
 from karat.core.text import drop_blocks
 
 if TYPE_CHECKING:
@@ -58,8 +59,9 @@ def answered_of(
 
 def contexts_of(run: Run, questions: Sequence[str]) -> list[tuple[str, ...] | None]:
     """What the answer to each question was made from: what it says it used, else what was retrieved for it."""
-    texts = retrieved_texts(run)
-    named = _named_texts(run) if any(a.used is not None for a in run.answers.values()) else {}
+    read = read_by_answers(run)
+    texts = retrieved_texts(read)
+    named = _named_texts(run, read) if any(a.used is not None for a in run.answers.values()) else {}
     used = {qid: _used(run.answers[qid], named) for qid in questions if qid in run.answers}
     return [texts.get(qid) if used.get(qid) is None else used[qid] for qid in questions]
 
@@ -120,6 +122,7 @@ class ContextGold(Mapping[str, Sequence[bool | None]]):
 
 def _context_run(run: Run) -> Run:
     """The hits that the answers of a run were given, of the questions of which that is known."""
+    run = read_by_answers(run)
     texts = run.fields.get("text")
     places: list[int] = []
     offsets, questions = [0], []
@@ -182,8 +185,9 @@ class ContextIds(Sequence[tuple[str, ...]]):
         return [ids for run in self._runs for ids in self._of_run(run)]
 
     def _of_run(self, run: Run) -> Iterator[tuple[str, ...]]:
-        retrieved = {qid: tuple(id_ for id_, _ in hits) for qid, hits in _retrieved(run).items()}
-        named = _named_texts(run) if any(a.used is not None for a in run.answers.values()) else {}
+        read = read_by_answers(run)
+        retrieved = {qid: tuple(id_ for id_, _ in hits) for qid, hits in _retrieved(read).items()}
+        named = _named_texts(run, read) if any(a.used is not None for a in run.answers.values()) else {}
         for qid in self._questions:
             answer = run.answers.get(qid)
             texts = None if answer is None else _used(answer, named)
@@ -244,15 +248,16 @@ def _used(answer: Answer, named: Mapping[tuple[str, str], str]) -> tuple[str, ..
     return None if None in texts else tuple(text for text in texts if text is not None)
 
 
-def _named_texts(run: Run) -> dict[tuple[str, str], str]:
-    """Texts of the hits by question and id."""
-    texts = run.fields.get("text") or [None] * len(run)
-    return {
-        (qid, run.doc_list[i]): text
-        for q, qid in enumerate(run.question_ids)
-        for i in range(run.offsets[q], run.offsets[q + 1])
-        if (text := texts[i]) is not None
-    }
+def _named_texts(*runs: Run) -> dict[tuple[str, str], str]:
+    """Texts of the hits of runs of one system by question and id."""
+    named: dict[tuple[str, str], str] = {}
+    for run in dict.fromkeys(runs):
+        texts = run.fields.get("text") or [None] * len(run)
+        for q, qid in enumerate(run.question_ids):
+            for i in range(run.offsets[q], run.offsets[q + 1]):
+                if (text := texts[i]) is not None:
+                    named[qid, run.doc_list[i]] = text
+    return named
 
 
 def retrieved_texts(run: Run) -> dict[str, tuple[str, ...]]:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
@@ -248,7 +248,7 @@ def _verdict(rule: Rule, ours: _Side, theirs: _Side | _SavedSide | None, allow_i
         raise UsageError(
             f"{subject.name} has no interval, so that @{rule.confidence:.4g} means nothing for it. Leave @ out."
         )
-    chosen = _in_slice(ours.study, rule)
+    chosen = _in_slice(ours.study, rule, gated)
     beside, other = None, None
     if rule.needs_baseline:
         assert theirs is not None
@@ -267,14 +267,16 @@ def _verdict(rule: Rule, ours: _Side, theirs: _Side | _SavedSide | None, allow_i
     return judged(held)
 
 
-def _in_slice(study: Study, rule: Rule) -> NDArray[np.bool_]:
-    """The questions that a rule is about."""
+def _in_slice(study: Study, rule: Rule, system: str) -> NDArray[np.bool_]:
+    """The questions that a rule is about; `system` says which, where a slice differs by system."""
     from karat.experiment.inputs import slices_of
 
     testset = study.evaluation.testset
     chosen = np.ones(len(testset), bool)
     for name, wanted in rule.where:
-        values = [value or "(none)" for value in slices_of(testset, [name])[name]]
+        slice_ = slices_of(testset, [name], study.evaluation.steps)[name]
+        of_system = slice_.get(system) or [None] * len(testset) if isinstance(slice_, Mapping) else slice_
+        values = [value or "(none)" for value in of_system]
         if wanted not in values:
             known = sorted(set(values))
             near = did_you_mean(wanted, known)

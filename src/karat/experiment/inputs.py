@@ -11,14 +11,18 @@ from typing import TYPE_CHECKING, Any, TypeVar
 from karat.core.errors import UsageError, did_you_mean
 from karat.core.text.normalise import normalise
 from karat.core.text.words import plural
+from karat.experiment._steps import SLICE as STEPS
+from karat.experiment._steps import counted_steps
 from karat.results.evaluation import Note
 
 if TYPE_CHECKING:
     from karat.core.run import Run
     from karat.core.types import TestSet
+    from karat.experiment._steps import StepsOf
     from karat.experiment.settings import Choices
     from karat.match import Exclusions, Resolution
     from karat.results.evaluation import InputInfo
+    from karat.stats.summary import Slice
     from karat.systems.index import Index
 
 T = TypeVar("T")
@@ -217,11 +221,22 @@ def opened_index(index: str | os.PathLike[str] | Index) -> Index:
     return index if isinstance(index, Index) else Index.open(index)
 
 
-def slices_of(testset: TestSet, by: Sequence[str]) -> dict[str, list[str | None]]:
-    """The value of each slice for every question."""
-    known = testset.slices if by else ()
+def slices_of(testset: TestSet, by: Sequence[str], steps: StepsOf | None = None) -> dict[str, Slice]:
+    """The value of each slice for every question; of the number of steps these by system.
+
+    `steps` are those of an evaluation; None: they are not known yet, and the slice by their number is left out.
+    """
+    known = [*testset.slices, *([STEPS] if steps and STEPS not in testset.slices else [])] if by else []
+    slices: dict[str, Slice] = {}
     for name in by:
+        if name == STEPS and name not in known and steps is None:
+            continue
         if name not in known:
             offered = f"There are {', '.join(known)}." if known else "Its questions have no kind and no tags."
-            raise UsageError(f"the test set has no slice {name!r}.{did_you_mean(name, known)} {offered}")
-    return {name: [q.slice_value(name) for q in testset.questions] for name in by}
+            lack = "the results have no steps, so there is" if name == STEPS else "the test set has"
+            raise UsageError(f"{lack} no slice {name!r}.{did_you_mean(name, known)} {offered}")
+        if name in testset.slices:
+            slices[name] = [q.slice_value(name) for q in testset.questions]
+        else:
+            slices[name] = counted_steps(testset.ids, steps or {})
+    return slices

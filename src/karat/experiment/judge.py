@@ -247,7 +247,7 @@ def _joined(evaluation: Evaluation, judged: Scores, claims: Sequence[Note], same
     by = tuple(dict.fromkeys(one.slice for one in evaluation.summaries if one.slice is not None))
     banded = {one.measure for one in evaluation.summaries if one.band}
     bands = {measure.spec.name for measure in scores.measures if measure.name in banded}
-    summaries = summarise(scores, slices=slices_of(evaluation.testset, by), bands=bands)
+    summaries = summarise(scores, slices=slices_of(evaluation.testset, by, evaluation.steps), bands=bands)
     ceilings = {target.measure: target.ceiling for target in evaluation.targets}
     joined = replace(
         evaluation, scores=scores, summaries=summaries,

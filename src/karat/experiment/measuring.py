@@ -25,7 +25,7 @@ if TYPE_CHECKING:
     from karat.experiment.settings import Choices
     from karat.match import Matched, Resolution
     from karat.measures.dialects import Dialect
-    from karat.results.evaluation import Matching
+    from karat.results.evaluation import Matching, StepRecord
 
 NO_RANKINGS = "the results hold no rankings"
 NO_ANSWERS = "the results hold no answers"
@@ -40,6 +40,7 @@ class MeasuredRuns:
     judged: Judged | None
     matching: Matching | None
     context_gold: Mapping[str, Sequence[bool | None]] = field(default_factory=dict)  # as that of an evaluation
+    steps: Mapping[str, Mapping[str, tuple[StepRecord, ...]]] = field(default_factory=dict)  # the same
 
 
 def measures_of(
@@ -57,6 +58,7 @@ def measures_of(
             references=answered and any(q.answers for q in testset.questions),
             contexts=any("text" in run.fields or any(a.contexts for a in run.answers.values()) for run in runs),
             nuggets=answered and any(q.nuggets for q in testset.questions),
+            steps=any(any(run.steps.values()) for run in runs),
             k=choices.k,
             tried=tried_cuts(runs),
             able=models.able,
@@ -99,6 +101,7 @@ def measure_runs(
         next((part.judged for part in parts if part.judged is not None), None),
         _joined([part.matching for part in parts if part.matching is not None]),
         {name: held for part in parts for name, held in part.context_gold.items()},
+        {name: records for part in parts for name, records in part.steps.items()},
     )
 
 
@@ -111,7 +114,8 @@ def _measured(
     resolution: Resolution | None,
 ) -> MeasuredRuns:
     """Scores of runs that are matched alike."""
-    from karat.match import judge
+    from karat.experiment._steps import step_records
+    from karat.match import judge, judge_steps
     from karat.measures.compute import compute
     from karat.measures.dialects import dialect_named
 
@@ -120,6 +124,10 @@ def _measured(
     judged = matched.judged if matched is not None else None
     if matched is not None and any(m.tokens is not None for m in measures):
         judged = judge(testset, runs, matched.join, replace(matched.settings, tokens=True))
+    steps: Mapping[str, Mapping[str, tuple[StepRecord, ...]]] = {}
+    if matched is not None and judged is not None and any(run.steps for run in runs):
+        judged = replace(judged, steps=(stepped := judge_steps(testset, runs, matched)))
+        steps = step_records(runs, stepped, choices.matching.rel)
     absent = {
         "retrieval": {run.name: NO_RANKINGS for run in runs if not run.has_rankings},
         "answer": {run.name: NO_ANSWERS for run in runs if not run.has_answers},
@@ -140,7 +148,7 @@ def _measured(
     )  # fmt: skip
     ends = {run.name: end for run in runs if (end := run.common_length) is not None}
     matching = matched.matching if matched is not None else None
-    return MeasuredRuns(replace(scores, lists_end=ends), judged, matching, held)
+    return MeasuredRuns(replace(scores, lists_end=ends), judged, matching, held, steps)
 
 
 def _matched(
@@ -210,7 +218,7 @@ def reachable(
     columns = [
         i
         for i, m in enumerate(scores.measures)
-        if m.spec.stage == "retrieval" and m.tokens is None and m.spec.direction == "higher"
+        if m.spec.stage == "retrieval" and m.tokens is None and m.spec.direction == "higher" and not m.spec.needs_steps
     ]
     if judged is None or not columns:
         return {}

@@ -172,7 +172,7 @@ class Report(NotebookView):
 
         evaluation = self.evaluation
         if not any(s.slice == slice for s in evaluation.summaries):
-            slices = slices_of(evaluation.testset, [slice])
+            slices = slices_of(evaluation.testset, [slice], evaluation.steps)
             bands = dialect_named(self.choices.dialect, bands=self.choices.bands).bands
             sliced = summarise(evaluation.scores, slices=slices, bands=bands)
             evaluation = replace(evaluation, summaries=sliced)

@@ -147,6 +147,7 @@ def evaluation_of(
     from karat.diagnose.decisions import verdicts
     from karat.experiment._answered import answers_given
     from karat.experiment._outcomes import with_outcomes
+    from karat.experiment._steps import step_notes
     from karat.experiment.claims import claim_notes
     from karat.experiment.frozen import changed_notes
     from karat.experiment.inputs import slices_of
@@ -157,7 +158,7 @@ def evaluation_of(
     from karat.stats.summary import summarise, targets
 
     dialect = dialect_named(choices.dialect, bands=choices.bands)
-    slices = slices_of(testset, choices.by)
+    slices_of(testset, choices.by, None if any(any(run.steps.values()) for run in runs) else {})
     models = models or models_of()
     measures = measures_of(testset, runs, dialect, choices, models)
     check_needs(measures, models)
@@ -175,6 +176,7 @@ def evaluation_of(
         matching = None if matching is None else matching.of_systems(scores.systems)
 
     progress("summarising")
+    slices = slices_of(testset, choices.by, measured.steps)
     summaries = summarise(scores, slices=slices, bands=dialect.bands)
     answers = {run.name: answers_given(testset, run) for run in runs if run.has_answers}
     facts = _facts(testset, runs, measured.judged, answers, dialect, choices)
@@ -199,6 +201,7 @@ def evaluation_of(
             *(Note("warning", text) for text in told),
             *_dialect_notes(dialect, models),
             *_floor_notes(scores, models),
+            *step_notes(scores, measured.steps),
             *judge_notes(scores),
             *claim_notes(models),
             *guards.check(scores, summaries, matching, facts),
@@ -212,6 +215,7 @@ def evaluation_of(
         docs=_ranked_places(testset, runs, ties, "doc"),
         pages=_ranked_places(testset, runs, ties, "page"),
         context_gold=measured.context_gold,
+        steps={name: of for name, of in measured.steps.items() if name in scores.systems},
     )
     return with_outcomes(evaluation)
 

@@ -66,7 +66,7 @@ class Plan:
 
     `cuts` are cut-offs that the usual measures are computed at besides its own. `answers` says that there will be
     answers, `judges` what a language model measures of them, and `able` which kinds of model there are for those of a
-    dialect.
+    dialect. `steps`: results have steps.
     """
 
     choices: Choices
@@ -75,6 +75,7 @@ class Plan:
     answers: bool = False
     judges: tuple[str, ...] = ()
     able: tuple[Need, ...] = ()
+    steps: bool = False
 
     @property
     def base(self) -> Measure:
@@ -112,8 +113,14 @@ class Plan:
     @property
     def measures(self) -> tuple[str, ...]:
         """All measures to compute: those asked for or the usual ones, and the main one."""
-        asked = self.choices.measures or (*usual({self.k, *self.cuts}), *self._of_answers)
+        asked = self.choices.measures or (*usual({self.k, *self.cuts}), *self._of_steps, *self._of_answers)
         return tuple(dict.fromkeys((*asked, self.base.name, *self.judges)))
+
+    @property
+    def _of_steps(self) -> tuple[str, ...]:
+        from karat.measures.dialects import dialect_named
+
+        return dialect_named(self.choices.dialect).of_steps if self.steps else ()
 
     @property
     def _of_answers(self) -> tuple[str, ...]:
@@ -159,8 +166,9 @@ def study_of(
     spoken = dialect_named(plan.choices.dialect, bands=plan.choices.bands)
     answered, able = any(c.run.has_answers for c in systems), models.able if models is not None else ()
     runs, resolutions = [c.run for c in systems], [c.resolution for c in systems]
+    stepped = any(any(run.steps.values()) for run in runs)
     cuts = (*plan.cuts, *tried_cuts(runs))
-    plan = replace(plan, answers=plan.answers or answered, able=able, cuts=cuts)
+    plan = replace(plan, answers=plan.answers or answered, able=able, cuts=cuts, steps=stepped)
     choices = replace(plan.choices, measures=plan.measures)
     evaluation = evaluation_of(
         testset, runs, choices, progress=lambda step: say(step, 0, 1), inputs=taken, notes=notes,

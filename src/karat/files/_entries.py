@@ -10,6 +10,7 @@ from functools import lru_cache, partial
 from operator import itemgetter
 from typing import Any
 
+from karat.core.steps import hit_id
 from karat.core.types import Gold
 from karat.io import cells
 from karat.io.cells import CellError, quoted
@@ -199,15 +200,3 @@ class HitColumns:
         """What each hit is called."""
         ids = self.fields.get("id")
         return ids if ids is not None and all(ids) else [hit_id(hit) for hit in self.rows()]
-
-
-def hit_id(fields: Mapping[str, Any]) -> str:
-    """What a hit is called when it gives no id: the most special name it has, as gold is labelled."""
-    if "id" in fields:
-        return str(fields["id"])
-    named = {name: fields[name] for name in ("doc", "page", "url", "chunk", "span") if name in fields}
-    if not named:
-        return str(fields.get("text", fields.get("quote", "")))
-    if isinstance(named.get("page"), tuple):
-        named["page"] = "-".join((named["page"][0], named["page"][-1]))
-    return Gold(**named).label

@@ -108,4 +108,4 @@ def _is_results(input: Input) -> bool:
     answered = any(alias != "answer" for alias in columns.of["answer"])
     if not columns.has("id", "question") or (names_gold(input) and not hits and not answered):
         return False
-    return hits or columns.has("answer", "retrieved_text", "status", "error")
+    return hits or columns.has("answer", "retrieved_text", "status", "error", "steps")

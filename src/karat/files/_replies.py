@@ -70,7 +70,7 @@ class ReplyReader:
                 )
             return [*sentences, *self._unmet.values()]
 
-    def _mapped(self, record: dict[str, Any]) -> dict[str, Any]:
+    def _mapped(self, record: Mapping[str, Any]) -> dict[str, Any]:
         """A record with the user's own names in it and in its hits made karat's."""
 
         def renamed(fields: Mapping[str, Any]) -> dict[str, Any]:
@@ -94,13 +94,16 @@ class ReplyReader:
             hits = record.get(name)
             if isinstance(hits, list):
                 record[name] = [mapped(hit) for hit in hits]
+        for name in RESULTS["steps"]:
+            if isinstance(steps := record.get(name), list):
+                record[name] = [self._mapped(step) if isinstance(step, Mapping) else step for step in steps]
         return record
 
     def _take_unnamed(self, record: dict[str, Any]) -> None:
         """Where no known name holds what was retrieved and one other holds a list of hits, that is it."""
         if any(not cells.is_missing(record.get(name)) for field in RETRIEVED_FIELDS for name in RESULTS[field]):
             return
-        lists = [name for name, value in record.items() if are_hits(value, named=True)]
+        lists = [name for name, value in record.items() if name not in RESULTS["steps"] and are_hits(value, named=True)]
         if len(lists) == 1:
             record["retrieved"] = record[lists[0]]
             self._sources.setdefault("hits", {})[lists[0]] = None

@@ -10,19 +10,19 @@ from functools import cached_property
 from itertools import chain
 from typing import Any
 
-from karat.core.ranked import trec_key
 from karat.core.run import Run
+from karat.core.steps import HITS, union_of
 from karat.core.types import Answer
-from karat.files._entries import HitColumns, are_hits, columns_of, hit_columns, side_by_side, text_of
+from karat.files._entries import HitColumns, columns_of
 from karat.files._format import names_gold
+from karat.files._hit_reader import HitReader
 from karat.files._questions import RecordReader
 from karat.files._runs import Key, RunBuilder, list_notes, system_names
+from karat.files._steps import StepReader
 from karat.io import cells
 from karat.io.cells import CellError, Record, quoted
 from karat.io.fields import RESULTS, RETRIEVED_FIELDS, TESTSET, Columns
 from karat.io.input import Input
-from karat.io.pages import page_text
-from karat.io.shapes import record_of
 
 FINE = frozenset(
     ("ok", "success", "succeeded", "successful", "done", "completed", "complete", "finished", "200", "true",
@@ -31,8 +31,6 @@ FINE = frozenset(
 BAD = re.compile(
     r"fail|err|time.?out|timed.?out|exception|abort|cancel|kill|crash|refus|^5\d\d$|^4\d\d$|^false$|skipped"
 )
-_LISTS = ("id", "chunk", "doc", "page", "url")
-_PASSAGE = 'Write {"passage": ..., "doc_IDs": [...]}.'
 _SECONDS = (
     ("seconds", "total", 1.0),
     ("total_seconds", "total", 1.0),
@@ -57,6 +55,7 @@ class ResultRow:
     error: str | None = None
     blank: bool = False  # its list of hits is an empty cell
     steps: list[dict[str, Any]] | None = None
+    is_union: bool = False  # its hits are those of its steps
 
 
 class ResultReader(RecordReader):
@@ -68,7 +67,8 @@ class ResultReader(RecordReader):
         self._has_systems = self.columns.has("system", "alpha", "k")
         self._has_failures = self.columns.has("error", "status")
         self._has_answers = self.columns.has(*_OF_ANSWERS)
-        self.shared_passages = self.uneven_texts = self.uneven_scores = self.odd_confidence = 0
+        self._hits, self._steps = HitReader(self.columns, self.pages), StepReader(self.pages)
+        self.odd_confidence = 0
 
     def read_lists(
         self, rows: Sequence[tuple[int, Record]]
@@ -91,17 +91,9 @@ class ResultReader(RecordReader):
 
     def notes(self) -> list[str]:
         """What to say of all that was read so far, a sentence each."""
-        notes = {
-            f"{self.shared_passages} passages name several documents: each counts as a hit of its own": (
-                self.shared_passages
-            ),
-            f"in {self.odd_confidence} rows the confidence is no number from 0 to 1: left aside": self.odd_confidence,
-            f"in {self.uneven_texts} rows there are not as many contexts as ids: texts of hits are unknown there": (
-                self.uneven_texts
-            ),
-            f"in {self.uneven_scores} rows there are not as many scores as ids: left aside there": self.uneven_scores,
-        }
-        return [*self.pages.notes(), *(note for note, count in notes.items() if count)]
+        odd = f"in {self.odd_confidence} rows the confidence is no number from 0 to 1: left aside"
+        notes = [odd] if self.odd_confidence else []
+        return [*self.pages.notes(), *notes, *self._hits.notes(), *self._steps.notes()]
 
     def key(self, record: Record) -> Key:
         """System, alpha and k of a record."""
@@ -130,8 +122,12 @@ class ResultReader(RecordReader):
         reason = self._failure(record) if self._has_failures else None
         if reason is not None:
             return ResultRow(error=reason)
-        hits, contexts = self._hits(record)
-        blank = hits is None and contexts is None and self._lists_nothing(record)
+        hits, contexts = self._hits.read(record)
+        steps = self._step_rows(record)
+        is_union = steps is not None and (hits is None or hits.fields.keys() <= {"text"})
+        if is_union and any(HITS in step for step in steps or ()):
+            hits = HitColumns.of(union_of(step.get(HITS, ()) for step in steps or ()))
+        blank = hits is None and (steps is not None or (contexts is None and self._hits.lists_nothing(record)))
         answers = [alias for alias in self.columns.of["answer"] if alias in record]
         errors = any(alias in record for alias in self.columns.of["answer_error"])
         if hits is None and not blank and not answers and not errors:
@@ -142,122 +138,12 @@ class ResultReader(RecordReader):
                 near or 'Add "retrieved" (or "doc_ids", "retrieved_pages", ...), "answer", or "error".',
             )
         answer = self._answer(record, qid, answers, contexts)
-        return ResultRow(HitColumns() if blank else hits, answer, blank=blank, steps=self._steps(record))
+        return ResultRow(HitColumns() if blank else hits, answer, blank=blank, steps=steps, is_union=is_union)
 
-    def _steps(self, record: Record) -> list[dict[str, Any]] | None:
-        """The retrievals of a question that had several: kept as they are, and not scored."""
-        steps = next((record[name] for name in self.columns.of["steps"] if record.get(name) is not None), None)
-        steps = cells.as_list(steps) if isinstance(steps, str | list) else None
-        return steps if steps and all(isinstance(step, dict) for step in steps) else None
-
-    def _lists_nothing(self, record: Record) -> bool:
-        """Whether a record has a field for the list of its hits, and nothing in it: it retrieved no documents."""
-        return any(alias in record for unit in _LISTS for alias in self.columns.of[f"retrieved_{unit}"])
-
-    def _hits(self, record: Record) -> tuple[HitColumns | None, tuple[str, ...] | None]:
-        """The ranked hits and the contexts; None where the record gives none."""
-        value = cells.as_object(self.columns.value(record, "retrieved"))
-        if value is not None:
-            return self._entries(value), self._texts(record)
-        value = self.columns.value(record, "passages")
-        if value is not None:
-            return self._passages(value)
-        columns = {unit: items for unit in _LISTS if (items := self._column(record, unit)) is not None}
-        texts = self._texts(record)
-        if not columns:
-            contexts = self.columns.value(record, "retrieved_text")
-            if are_hits(contexts, named=True):
-                return self._entries(contexts), texts
-            return (None if texts is None else HitColumns(len(texts), {"text": list(texts)})), texts
-        hits = [
-            {unit: item for unit, item in hit.items() if item is not None or unit == "page"}
-            for hit in side_by_side(columns, "lists of hits")
-        ]
-        if not all(hits):
-            raise CellError("a hit without an id", "Give every hit an id, or leave it out of the list.")
-        for hit in hits:
-            self._set_page(hit)
-        self._add_texts(record, hits, texts)
-        scores = self.columns.value(record, "retrieved_score")
-        scores = None if isinstance(scores, Mapping) else cells.as_list(scores)
-        if scores is not None and len(scores) == len(hits):
-            for hit, score in zip(hits, scores, strict=True):
-                hit["score"] = cells.finite_number(score)
-        elif scores:
-            self.uneven_scores += 1
-        return HitColumns.of(hits), texts
-
-    def _column(self, record: Record, unit: str) -> list[Any] | None:
-        value = self.columns.value(record, f"retrieved_{unit}")
-        if value is None or isinstance(value, Mapping):
-            return None
-        return cells.page_items(value) if unit == "page" else cells.ids_of(value)
-
-    def _set_page(self, hit: dict[str, Any]) -> None:
-        """A page that is missing ("N/A") keeps its slot and matches nothing."""
-        if "page" not in hit:
-            return
-        cell = hit.pop("page")
-        page, _ = self.pages.read(page=page_text(cell))
-        if page is not None:
-            hit["page"] = page
-        if hit.keys() <= {"page"}:
-            hit["id"] = page or ("N/A" if cells.is_missing(cell) else str(cell).strip())
-
-    def _add_texts(self, record: Record, hits: list[dict[str, Any]], texts: tuple[str, ...] | None) -> None:
-        """Texts in the order of the hits, or under their ids, as momento writes them."""
-        by_id = self.columns.value(record, "retrieved_doc")
-        if isinstance(by_id, Mapping):
-            text_of = {cells.id_text(name): cells.plain_text(text) for name, text in by_id.items() if text is not None}
-            for hit in hits:
-                text = text_of.get(hit.get("chunk", ""), text_of.get(hit.get("id", "")))
-                if text is not None:
-                    hit["text"] = text
-        if texts is not None and len(texts) == len(hits):
-            for hit, text in zip(hits, texts, strict=True):
-                hit["text"] = text
-        elif texts is not None:
-            self.uneven_texts += 1
-
-    def _texts(self, record: Record) -> tuple[str, ...] | None:
-        value = self.columns.value(record, "retrieved_text")
-        if value is None:
-            return None
-        items = [value] if isinstance(value, str) and not value.strip().startswith("[") else cells.as_list(value)
-        texts = []
-        for item in items or []:
-            if isinstance(item, Mapping):
-                item = text_of(item)
-            texts.append("" if item is None else cells.plain_text(item))
-        return tuple(texts)
-
-    def _entries(self, value: Any) -> HitColumns:
-        if isinstance(value, Mapping) and isinstance(hits := (record_of(value) or {}).get("retrieved"), list):
-            value = hits
-        if isinstance(value, Mapping):
-            scored = [(cells.id_text(doc), cells.finite_number(score)) for doc, score in value.items()]
-            return HitColumns.of(
-                [{"id": doc, "score": score} for doc, score in sorted(scored, key=trec_key, reverse=True)]
-            )
-        return hit_columns(cells.as_list(value) or [], self.pages)
-
-    def _passages(self, value: Any) -> tuple[HitColumns, tuple[str, ...]]:
-        hits: list[dict[str, Any]] = []
-        texts = []
-        for entry in cells.as_list(value) or []:
-            if isinstance(entry, str):
-                entry = {"passage": entry}
-            if not isinstance(entry, Mapping):
-                raise CellError(f"passage {quoted(entry)} is no object", _PASSAGE)
-            lower = {str(k).lower(): v for k, v in entry.items()}
-            text = "" if cells.is_missing(lower.get("passage")) else cells.plain_text(lower["passage"])
-            ids = [cells.id_text(item) for item in cells.as_list(lower.get("doc_ids")) or []]
-            if not ids and not text:
-                raise CellError("a passage with neither text nor doc_IDs", _PASSAGE)
-            self.shared_passages += len(ids) > 1
-            texts.append(text)
-            hits += [{"id": doc, "text": text} for doc in ids] or [{"text": text}]
-        return HitColumns.of(hits), tuple(texts)
+    def _step_rows(self, record: Record) -> list[dict[str, Any]] | None:
+        """The calls of a question; None where the record has no list of them."""
+        value = cells.as_object(self.columns.value(record, "steps"))
+        return None if value is None else self._steps.read(value)
 
     def _failure(self, record: Record) -> str | None:
         """Why the system failed on this question, or None."""

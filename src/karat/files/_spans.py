@@ -11,8 +11,8 @@ from dataclasses import dataclass, field
 from functools import cached_property
 from typing import Any
 
+from karat.core.steps import hit_id, union_of
 from karat.core.types import Answer
-from karat.files._entries import hit_id
 
 ASKING = ("chain", "agent", "retriever", "")
 """Kinds of spans whose input may be the question: those of models hold prompts, those of tools arguments."""
@@ -207,11 +207,7 @@ class Trace:
     def row(self) -> TraceRow:
         """The row of results that it makes."""
         steps, root = self.steps, self.root
-        union: dict[str, Hit] = {}
-        for step in steps:
-            for hit in step.hits:
-                union.setdefault(hit_id(hit), hit)
-        hits = list(steps[0].hits) if len(steps) == 1 else list(union.values()) if steps else None
+        hits = list(steps[0].hits) if len(steps) == 1 else union_of(step.hits for step in steps) if steps else None
         broken = any(span.error for span in self.spans.values() if span.retrieves)
         failed = self._unknown
         if root.error is not None and (failed is not None or hits is None or broken):
@@ -219,7 +215,7 @@ class Trace:
         return TraceRow(
             question=self.question,
             hits=hits,
-            steps=steps if len(steps) > 1 else (),
+            steps=steps,
             answer=None if failed is not None and failed != UNREAD else self._answer(),
             failed=failed,
         )

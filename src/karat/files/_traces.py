@@ -21,7 +21,7 @@ from karat.core.text.words import plural
 from karat.files._entries import HitColumns
 from karat.files._runs import RunBuilder, list_notes
 from karat.files._span_content import ContentReader
-from karat.files._spans import UNREAD, Span, Trace, TraceRow
+from karat.files._spans import UNREAD, Span, Step, Trace, TraceRow
 from karat.io import cells
 from karat.io.cells import CellError, quoted
 from karat.io.fields import field_name
@@ -127,6 +127,7 @@ class TraceReader:
         self._last = ""  # the trace of the last span, where spans stand alone
         self._of = {name: _Count() for name in _NOTES}
         self._repeats = _Count()
+        self._steps: dict[str, tuple[Step, ...]] = {}
 
     def read(self, inside: Inside, spans_of: SpansOf) -> tuple[list[Run], list[str]]:
         """The run of all traces of the input, and what to say of it."""
@@ -207,6 +208,8 @@ class TraceReader:
                 f"none of {plural(n_traces, 'trace')} makes a row: {'; '.join(self._notes())}",
                 remedy="If the retriever's spans are called otherwise, say --map span=NAME.",
             )
+        if any(len(steps) > 1 for steps in self._steps.values()):  # else every question has one, and steps say nothing
+            builder.steps = {id_: [step.row() for step in steps] for id_, steps in self._steps.items()}
         stem = self.input.stem
         total = f"{plural(self._n_spans, 'span')} in {plural(n_traces, 'trace')}"
         notes = [total, *self._notes(), *self.content.pages.notes(), *list_notes([builder])]
@@ -223,7 +226,7 @@ class TraceReader:
         if row.answer is not None:
             builder.answers[id_] = row.answer
         if row.steps:
-            builder.steps[id_] = [step.row() for step in row.steps]
+            self._steps[id_] = row.steps
 
     def _count(self, trace: Trace, row: TraceRow) -> None:
         root = trace.root

@@ -28,6 +28,8 @@ def _sniff(input: Input, kind: Kind) -> Fit | None:
         return None if what is None else Fit(0.8, f"id, question and {what}")
     if "retrieved" in fields:
         return Fit(0.92, "retrieved")
+    if {"id", "steps"} <= fields:
+        return Fit(0.92, "id and steps")
     return Fit(0.6, "id and answer") if {"id", "answer"} <= fields else None
 
 

@@ -228,7 +228,7 @@ FLAT_GOLD: dict[str, tuple[str, ...]] = {
 """Columns that name the gold of a question, or complete it, where no id of a chunk does."""
 
 GOLD_FIELDS = ("gold", *(field for field in TESTSET if field.startswith("gold_") and field != "gold_grade"))
-UNSCORED = frozenset({"history", "conversation", "turn", "citations", "steps"})
+UNSCORED = frozenset({"history", "conversation", "turn", "citations"})
 """Fields of karat's own that are known, and not scored where nothing reads them (of a test set the first three are)."""
 
 PRINTED = re.compile(
@@ -240,6 +240,14 @@ RETRIEVED_FIELDS = (
     "retrieved", "passages", "retrieved_id", "retrieved_doc", "retrieved_chunk", "retrieved_page", "retrieved_url",
     "retrieved_text",
 )  # fmt: skip
+STEP: dict[str, tuple[str, ...]] = {
+    "query": ("query",),
+    "tool": ("tool",),
+    "seconds": RESULTS["seconds"],
+    "tokens": ("tokens",),
+    **{name: RESULTS[name] for name in (*RETRIEVED_FIELDS, "retrieved_score")},
+}
+"""Fields of one step of a row of results."""
 TAG_NAME = re.compile(r"^(question|user)_|^difficulty$")
 _OFTEN_MAPPED = (
     "id", "question", "answers", "gold", "gold_doc", "gold_page", "gold_url", "gold_chunk", "gold_quote", "kind",

@@ -11,6 +11,7 @@ from karat.match._join import Join, Key
 from karat.match._judge import JudgingSettings, judge, share_matched
 from karat.match._match import Matched, check_questions, match, match_resolved
 from karat.match._matcher import MATCHERS, Matcher, MatchInputs, MatchOptions
+from karat.match._steps import judge_steps
 
 if TYPE_CHECKING:
     from karat.match._passages import Passages
@@ -35,6 +36,7 @@ __all__ = [
     "check_questions",
     "is_url",
     "judge",
+    "judge_steps",
     "match",
     "match_resolved",
     "resolve",

@@ -10,13 +10,11 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from karat.core.errors import InputError
 from karat.core.judged import Ints, Judged, Repeats
 from karat.core.ranked import Ties, ranking
-from karat.core.run import Run
+from karat.core.run import Run, hit_tokens
 from karat.core.types import TestSet
 from karat.match._join import Join, Key, Units
-from karat.match._matcher import column_or_none
 from karat.match._plain import judge_plain
 
 if TYPE_CHECKING:
@@ -141,16 +139,9 @@ def _is_first(values: Ints) -> NDArray[np.bool_]:
 
 def _sizes(run: Run) -> Ints | None:
     """Tokens of each hit: as given, else counted as words in its text. None when some hit has neither."""
-    from karat.core.text.normalise import tokenise
-
-    sizes = []
-    for tokens, text in zip(column_or_none(run, "tokens"), column_or_none(run, "text"), strict=True):
-        if tokens is None and text is None:
-            return None
-        sizes.append(int(tokens) if tokens is not None else len(tokenise(text, "words")))
-        if sizes[-1] < 0:
-            raise InputError(f"a hit has {tokens} tokens", place=run.source, remedy="Give counts from 0 up, or none.")
-    return np.array(sizes, np.int64)
+    sizes = [hit_tokens(run, hit) for hit in range(len(run))]
+    known = [size for size in sizes if size is not None]
+    return np.array(known, np.int64) if len(known) == len(sizes) else None
 
 
 def share_matched(judged: Judged) -> dict[str, float]:

@@ -206,6 +206,14 @@ def _unmatchable(
     return counts, reasons
 
 
+def unmatchable(join: Join, runs: Sequence[Run]) -> dict[int, str]:
+    """The reason for each pair of system and question whose relevant gold the hits of these runs cannot show."""
+    known = list(runs)
+    if join.index is not None:
+        known = [join.index.run if len(run) and join.index.rows_of(run).max() >= 0 else run for run in runs]
+    return _unmatchable(join, runs, known)[1]
+
+
 def _part_of(testset: TestSet, golds: Container[Gold]) -> TestSet:
     """The test set with only these entries."""
     return TestSet(replace(q, gold=tuple(g for g in q.gold if g in golds)) for q in testset.questions)

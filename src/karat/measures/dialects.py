@@ -14,6 +14,7 @@ from karat.core.models import Need
 from karat.core.text import Norm
 
 Missing = Literal["zero", "skip"]
+STEPS = ("Steps", "UnionRecall", "RecallGain", "RepeatedCalls", "UselessCalls", "TokensToGold")
 _CUTS = "{1,3,5,10,20}"
 MAIN_CUT = 5
 
@@ -50,6 +51,7 @@ class Dialect:
         references: bool,
         contexts: bool,
         nuggets: bool = False,
+        steps: bool = False,
         k: int | None = None,
         tried: Collection[int] = (),
         able: Collection[Need] = (),
@@ -62,11 +64,17 @@ class Dialect:
         several = dict.fromkeys((*self.cuts.strip("{}").split(","), *map(str, sorted(tried))))
         cuts = str(k) if k is not None else ",".join(several) if len(several) == 1 else f"{{{','.join(several)}}}"
         chosen = [m.replace("{K}", cuts) for m in self.ranking] if rankings else []
+        chosen += self.of_steps if rankings and steps else ()
         if answers:
             held = {"contexts": contexts, "nuggets": nuggets, "references": references}
             chosen += [name for name in self.answers if held[_compared_with(parse(name))]]
             chosen += [m for m, need in self.by_model.items() if need in able and (references or need == "chat")]
         return chosen
+
+    @property
+    def of_steps(self) -> tuple[str, ...]:
+        """Measures of steps, where they are known and no document says what to compute."""
+        return STEPS if self.ranking is _RANKING else ()
 
     def main(self, cut: int | str) -> str:
         """The measure that decides where none is named: Recall, or what somebody else's document names first."""

@@ -21,7 +21,7 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from karat.core.scores import Scores
-    from karat.results.evaluation import Evaluation
+    from karat.results.evaluation import Evaluation, StepRecord
 
 SUMMARY = {
     "system": "system",
@@ -101,11 +101,19 @@ def row_groups(evaluation: Evaluation, *, flat: bool = False) -> Iterator[pl.Dat
         columns: dict[str, pl.Series] = {"system": pl.Series([_safe(system)] * len(known), dtype=pl.String), **about}
         columns |= {name: pl.Series(name, values[s], kind) for name, (values, kind) in settings.items()}
         columns |= _hits(evaluation, system, flat) | gold
+        if evaluation.steps:
+            calls = evaluation.steps.get(system, {})
+            columns["steps"] = pl.Series("steps", [_retrieving(calls.get(q)) for q in scores.questions], pl.Int64)
         if evaluation.answers:
             answers = evaluation.answers.get(system, [None] * len(known))
             columns["answer"] = pl.Series("answer", [_safe(a) for a in answers], pl.String)
         columns |= _scores(scores, s, status[s], reasons.get(s, {}), flat)
         yield pl.DataFrame(columns)
+
+
+def _retrieving(steps: Sequence[StepRecord] | None) -> int | None:
+    """How many of the calls for a question retrieve."""
+    return None if steps is None else sum(step.hits is not None for step in steps)
 
 
 def _about_questions(ids: Sequence[str], known: Sequence[Question | None]) -> dict[str, pl.Series]:

@@ -225,6 +225,7 @@ def question(result: Study, *, question: str, systems: Sequence[str] = ()) -> st
                 "first_gold": view.first_gold(system),
                 "failure": view.failure(system),
                 "answer": view.answer(system),
+                **({} if (steps := view.steps(system)) is None else {"steps": steps}),
                 "hits": [
                     {"rank": hit.rank, "score": hit.score, "holds": hit.holds,
                      "engines": {leg: {"rank": rank, "score": score} for leg, (rank, score) in hit.legs.items()},

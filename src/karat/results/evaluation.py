@@ -228,6 +228,32 @@ class SelectiveAccuracy:
         return self.answered / self.n if self.n else 0.0
 
 
+@dataclass(frozen=True, kw_only=True)
+class StepHit:
+    """A hit of a step, with the gold units that it holds; `new`: one of them no hit before it held."""
+
+    id: str
+    holds: tuple[str, ...] = ()
+    new: bool = False
+
+
+@dataclass(frozen=True, kw_only=True)
+class StepRecord:
+    """A call that a system made for a question. `hits` None: it was the call of a tool that retrieves nothing.
+
+    `recall` is that of all hits so far and `gained` what this call added, None where that is not known.
+    """
+
+    query: str | None = None
+    tool: str | None = None
+    hits: tuple[StepHit, ...] | None = None
+    recall: float | None = None
+    gained: float | None = None
+    repeated: bool | None = None  # the same was asked before; None without a query
+    seconds: float | None = None
+    tokens: float | None = None
+
+
 @dataclass(frozen=True)
 class Note:
     """Something the reader of the table must know: a guard that fired, a dialect's meaning, a loss."""
@@ -267,6 +293,8 @@ class Evaluation(NotebookView):
     docs: Mapping[str, Sequence[Sequence[str]]] = field(default_factory=dict)  # of each hit, beside `ranked`
     pages: Mapping[str, Sequence[Sequence[str]]] = field(default_factory=dict)
     """The page of each hit, beside `ranked`: several joined by a comma, N/A where it is not known."""
+    steps: Mapping[str, Mapping[str, Sequence[StepRecord]]] = field(default_factory=dict)
+    """System -> question -> the calls that it made, of systems whose results say them."""
     settings: Mapping[str, Mapping[str, Any]] = field(default_factory=dict)  # system -> alpha, k ..., where known
     seconds: Mapping[str, Sequence[float | None]] = field(default_factory=dict)  # system -> of retrieval per question
 

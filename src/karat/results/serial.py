@@ -61,6 +61,11 @@ def _stored(kind: type[Any]) -> list[Field[Any]]:
     return [f for f in fields(kind) if f.init]
 
 
+def _held(value: Any) -> dict[str, Any]:
+    """The fields of an object that a file holds; without steps it is the file that earlier versions wrote."""
+    return {f.name: getattr(value, f.name) for f in _stored(type(value)) if f.name != "steps" or value.steps}
+
+
 def _are_many(value: Any) -> bool:
     """Whether these are so many objects of one kind that columns pay."""
     if not isinstance(value, list | tuple) or len(value) < _MANY:
@@ -129,9 +134,7 @@ class _Stored(_Plain):
         return self.of_many(value) if _are_many(value) else super().of(value)
 
     def of_fields(self, value: Any) -> dict[str, Any]:
-        kind = type(value)
-        held = {f.name: self.field(kind.__name__, f.name, getattr(value, f.name)) for f in _stored(kind)}
-        return {_KIND: kind.__name__, **held}
+        return {_KIND: (kind := type(value).__name__), **{n: self.field(kind, n, v) for n, v in _held(value).items()}}
 
     def field(self, kind: str, name: str, value: Any) -> Any:
         if type(value) in _SCALARS:
@@ -145,10 +148,8 @@ class _Stored(_Plain):
     def of_many(self, values: Sequence[Any]) -> dict[str, Any]:
         """Objects of one kind, a list for each field."""
         kind = type(values[0])
-        columns = {
-            f.name: [self.field(kind.__name__, f.name, getattr(value, f.name)) for value in values]
-            for f in _stored(kind)
-        }
+        names = [f.name for f in _stored(kind)]
+        columns = {n: [self.field(kind.__name__, n, getattr(value, n)) for value in values] for n in names}
         return {_KIND: "table", "kind": kind.__name__, "columns": columns}
 
     def of_mapping(self, value: Mapping[Any, Any]) -> dict[str, Any]:
@@ -352,8 +353,7 @@ def save_study(made: Study, folder: Path) -> None:
 def _fields_of(stored: _Stored, value: Any) -> dict[str, Any]:
     """An object with what stores each of its fields."""
     kind = type(value).__name__
-    entries = {f.name: partial(stored.field, kind, f.name, getattr(value, f.name)) for f in _stored(type(value))}
-    return {_KIND: kind, **entries}
+    return {_KIND: kind, **{name: partial(stored.field, kind, name, held) for name, held in _held(value).items()}}
 
 
 def _json_parts(value: Any) -> Iterator[str]:

@@ -20,6 +20,8 @@ if TYPE_CHECKING:
     from karat.core.scores import Scores
 
 NO_VALUE = "(none)"
+Slice = Sequence[str | None] | Mapping[str, Sequence[str | None]]
+"""The value of every question, or these by system where they differ."""
 TARGETS: Mapping[str, float] = {"F1@5": 0.5, "Hit@5": 0.8, "MRR": 0.5}
 _REL = re.compile(r"\(rel=\d+\)")  # a relevance threshold does not make another target
 
@@ -27,25 +29,45 @@ _REL = re.compile(r"\(rel=\d+\)")  # a relevance threshold does not make another
 def summarise(
     scores: Scores,
     *,
-    slices: Mapping[str, Sequence[str | None]] | None = None,
+    slices: Mapping[str, Slice] | None = None,
     intervals: bool = True,
     bands: Collection[str] = (),
 ) -> tuple[Summary, ...]:
     """Summaries of the whole set, systems first, then of each value of each slice in order of appearance.
 
-    `slices` gives, for each slice, the value of every question; questions without one stand last, as "(none)".
+    `slices` gives, for each slice, the value of every question; questions without one stand last, as "(none)". One that
+    differs by system gives these values for each system, and its values are sorted as numbers.
     `bands` names the measures whose means are put into words.
     """
     summaries = list(_summaries(scores, np.arange(len(scores.questions)), intervals, bands))
     for name, values in (slices or {}).items():
-        if len(values) != len(scores.questions):
-            raise ValueError(f"slice {name!r} has {len(values)} values for {len(scores.questions)} questions")
-        labels = np.array([NO_VALUE if v is None else v for v in values], object)
-        order = dict.fromkeys(v for v in values if v is not None)
-        for label in (*(v for v in order if v != NO_VALUE), NO_VALUE):
-            chosen = np.flatnonzero(labels == label)
-            summaries.extend(_summaries(scores, chosen, intervals, bands, slice=name, value=label))
+        by_system = isinstance(values, Mapping)
+        parts = (
+            [(scores, values)]
+            if not isinstance(values, Mapping)
+            else [
+                (scores.select(systems=[s]), values.get(system) or [None] * len(scores.questions))
+                for s, system in enumerate(scores.systems)
+            ]
+        )
+        labelled = [(part, _labels(name, own, len(scores.questions))) for part, own in parts]
+        order = dict.fromkeys(label for _, labels in labelled for label in labels.tolist() if label != NO_VALUE)
+        for label in (*(sorted(order, key=_as_number) if by_system else order), NO_VALUE):
+            for part, labels in labelled:
+                chosen = np.flatnonzero(labels == label)
+                summaries.extend(_summaries(part, chosen, intervals, bands, slice=name, value=label))
     return tuple(summaries)
+
+
+def _labels(name: str, values: Sequence[str | None], questions: int) -> NDArray[Any]:
+    if len(values) != questions:
+        raise ValueError(f"slice {name!r} has {len(values)} values for {questions} questions")
+    return np.array([NO_VALUE if v is None else v for v in values], object)
+
+
+def _as_number(label: str) -> tuple[float, str]:
+    """By its number; what is none stands behind."""
+    return (float(label), "") if label.isdecimal() else (np.inf, label)
 
 
 def _summaries(

@@ -177,7 +177,7 @@ def test_further_fields_of_results_are_known():
     (run,), (taken,) = as_runs([row])
     answer = run.answers["q"]
     assert (answer.tokens, answer.confidence, answer.contexts) == (15, 0.5, ("t",))
-    assert taken.notes == ("used id, retrieved, answer, contexts, confidence, usage; not scored citations, steps",)
+    assert taken.notes == ("used id, retrieved, answer, contexts, confidence, usage, steps; not scored citations",)
 
 
 def test_a_table_says_which_columns_were_used_and_ignored(tmp_path):

@@ -185,7 +185,7 @@ class Swept(NotebookView):
         from karat.stats.summary import summarise
 
         summaries = summarise(
-            self.scores, slices=slices_of(self.testset, tuple(by)), intervals=intervals,
+            self.scores, slices=slices_of(self.testset, tuple(by), {}), intervals=intervals,
             bands=dialect_named(self.dialect).bands,
         )  # fmt: skip
         return Evaluation(

@@ -11,12 +11,14 @@ from karat.core.errors import UsageError, did_you_mean
 from karat.core.scores import Status
 from karat.core.text.words import clean, excerpt, number, plural
 from karat.report.build.explanation import place_of
+from karat.report.build.steps import steps_blocks
 from karat.report.document import Block, Cell, Column, Detail, Document, Heading, Listing, ListItem, Table, Text, facts
 from karat.report.labels import LABELS
 from karat.report.lookups import StudyView
 
 if TYPE_CHECKING:
     from karat.core.types import Question
+    from karat.results.evaluation import StepRecord
     from karat.results.study import Failure, Study, StudyAnswer, StudyHit
 
 _TEXT, _NAME = 160, 80  # characters shown of a hit's text and of a name
@@ -58,6 +60,9 @@ class QuestionView:
     def hits(self, system: str) -> Sequence[StudyHit]:
         return self.study.hits.get(system, {}).get(self.question.id, ())
 
+    def steps(self, system: str) -> Sequence[StepRecord] | None:
+        return self.study.evaluation.steps.get(system, {}).get(self.question.id)
+
     def knows_gold(self, system: str) -> bool:
         """Whether it is stored which hits of a system hold gold: of chunks of an index it is."""
         return any(hit.holds for hits in self.study.hits.get(system, {}).values() for hit in hits)
@@ -86,7 +91,7 @@ class QuestionView:
 def question_document(study: Study, *, question: str, systems: Sequence[str] = ()) -> Document:
     """What a run found for a question: a row for each system, and the hits of `systems`, or of the best."""
     view = QuestionView(study, question)
-    kept = [system for system in view.systems if view.hits(system)]
+    kept = [system for system in view.systems if view.hits(system) or view.steps(system)]
     first = view.named(systems) or kept[:1] or view.systems[:1]
     blocks: list[Block] = [facts(_asked(view), detail=Detail.QUIET), _systems(view)]
     for system in first:
@@ -144,6 +149,9 @@ def _found(view: QuestionView, system: str, detail: Detail) -> list[Block]:
     else:
         none = system in view.study.hits
         blocks = [Text(f"{system} returned no hits." if none else f"No hits of {system} are stored.", detail=detail)]
+    steps = view.steps(system)
+    if steps is not None:
+        blocks += steps_blocks(system, steps, detail)
     answer = view.answer(system)
     if answer is not None:
         blocks.append(facts([("answer", answer.text or f"none: {answer.error or 'it said nothing'}")], detail=detail))

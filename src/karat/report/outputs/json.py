@@ -89,6 +89,8 @@ def question_rows(evaluation: Evaluation) -> Iterator[dict[str, Any]]:
                 row["ranked"] = list(ranked[q])
             if answers is not None:
                 row["answer"] = answers[q]
+            if (steps := evaluation.steps.get(system, {}).get(question)) is not None:
+                row["steps"] = plain(steps)
             for m, measure in enumerate(scores.measures):
                 value = scores.value(s, q, m)
                 score: dict[str, Any] = {"value": value, "status": Status(status[s, q, m]).name}

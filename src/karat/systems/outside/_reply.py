@@ -34,7 +34,8 @@ class SystemReply:
     """The hits of one question, best first, and the answer; or the error.
 
     `hits` None: the system returned no list, as one that only answers. `asked` False: the question was never put.
-    `echo` is the question as the reply repeats it. `longer`: there were more hits than were asked for.
+    `echo` is the question as the reply repeats it. `longer`: there were more hits than were asked for. `steps` are the
+    calls that it made, as `Run.steps` has them; where it ranks nothing itself `hits` is None and theirs count.
     """
 
     hits: tuple[Hit, ...] | None = None
@@ -44,6 +45,7 @@ class SystemReply:
     asked: bool = True
     echo: str | None = None
     longer: bool = False
+    steps: tuple[Hit, ...] | None = None
 
     def record(self, question: Question) -> dict[str, Any]:
         """As one row of canonical results, which `run_of` and `karat score` read."""
@@ -56,6 +58,7 @@ class SystemReply:
         else:
             row |= {} if self.hits is None else {"retrieved": [dict(hit) for hit in self.hits]}
             row |= {} if self.answer is None else answer_row(self.answer)
+            row |= {} if self.steps is None else {"steps": [dict(step) for step in self.steps]}
         seconds = {**row.get("seconds", {}), **spent}
         return {**row, "seconds": seconds} if seconds else row
 
@@ -79,11 +82,13 @@ def reply_of(record: Mapping[str, Any], question: Question, k: int, reader: Repl
         row = reader.read(record, question.id)
     except InputError as error:
         raise BadReply(excerpt(str(error), LONGEST)) from None
-    hits = None if row.hits is None else tuple(row.hits.rows()[:k])
+    own = None if row.is_union else row.hits
+    hits = None if own is None else tuple(own.rows()[:k])
     repeated = next((text for name, text in record.items() if field_name(str(name)) in QUESTION), None)
     echo = repeated if isinstance(repeated, str) else None
-    longer = row.hits is not None and row.hits.size > k
-    return SystemReply(hits=hits, answer=row.answer, error=row.error, echo=echo, longer=longer)
+    steps = None if row.steps is None else tuple(row.steps)
+    longer = own is not None and own.size > k
+    return SystemReply(hits=hits, answer=row.answer, error=row.error, echo=echo, longer=longer, steps=steps)
 
 
 def read_returned(value: Any, question: Question, k: int, reader: ReplyReader, *, answers: bool = False) -> SystemReply:
@@ -109,6 +114,8 @@ def _plain(value: Any, k: int) -> Any:
     if isinstance(value, str):
         return well_formed(value)
     if isinstance(value, Mapping):
+        if isinstance(value.get("steps"), Iterator):
+            raise BadReply(f"returned steps {shown(value['steps'])}, which may never end. Return a list of them.")
         return {_plain(name, k): _plain(part, k) for name, part in value.items()}
     if isinstance(value, set | frozenset):
         raise BadReply(f"returned {shown(value)}, which has no order. {ACCEPTED}")
