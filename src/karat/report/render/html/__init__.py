@@ -36,6 +36,7 @@ from karat.report.document import (
     Widget,
     write_cell,
 )
+from karat.report.render.html._scripts import joined
 
 if TYPE_CHECKING:
     from jinja2 import Environment
@@ -44,7 +45,7 @@ if TYPE_CHECKING:
 BUDGET = 4_700_000  # bytes of the whole page, as far as the data of its widgets can be shortened
 FILTERED = 12  # rows from which on a table gets a filter
 MARKS = ("", "-", "!", "✓", "✗", "*", "~")
-SCRIPTS = ("dom.js", "theme.js", "tables.js", "charts.js", "explorer.js", "question.js", "answers.js", "start.js")
+ENTRY = "start.js"  # of the page that stands alone
 _CODE = re.compile("`([^`]+)`")
 _WEB = re.compile(r"https?://\S+", re.I)
 
@@ -188,9 +189,10 @@ def _runtime() -> str:
     return f"(()=>{{{vl_convert.javascript_bundle('window.vegaEmbed = vegaEmbed;')}}})();"
 
 
+@cache
 def _script() -> str:
-    """The page's own scripts in one scope."""
-    return '(() => {\n"use strict";\n' + "\n".join(_asset(name) for name in SCRIPTS) + "})();\n"
+    """The page's own modules in one scope."""
+    return joined(ENTRY, _asset)
 
 
 def _policy(scripts: Sequence[str]) -> str:
