@@ -262,6 +262,7 @@ class Evaluation(NotebookView):
     """The page of each hit, beside `ranked`: several joined by a comma, N/A where it is not known."""
     settings: Mapping[str, Mapping[str, Any]] = field(default_factory=dict)  # system -> alpha, k ..., where known
     seconds: Mapping[str, Sequence[float | None]] = field(default_factory=dict)  # system -> of retrieval per question
+    failures: Mapping[str, Mapping[str, str]] | None = None  # system -> question -> label; None: nobody looked
 
     def _line(self) -> str:
         return self.scores._line()

@@ -48,6 +48,7 @@ MARKS = ("", "-", "!", "✓", "✗", "*", "~")
 ENTRY = "start.js"  # of the page that stands alone
 _CODE = re.compile("`([^`]+)`")
 _WEB = re.compile(r"https?://\S+", re.I)
+_PAGE = re.compile(r"/(?:(?:run/[^/\\\s]|compare\?)[^\\\s]*)?")  # of `karat view`
 
 
 @dataclass
@@ -129,18 +130,19 @@ def prose(value: str | Link) -> Markup:
     if isinstance(value, Link):
         target = href(value)
         text = escape(clean(value.text))
-        away = "" if target.startswith("#") else Markup(' rel="noopener noreferrer"')
+        away = "" if target.startswith(("#", "/")) else Markup(' rel="noopener noreferrer"')
         return Markup('<a href="{}"{}>{}</a>').format(target, away, text) if target else text
     return Markup(_CODE.sub(r"<code>\1</code>", str(escape(clean(value)))))
 
 
 def href(link: Link) -> str:
-    """Where a link may lead: to a place on this page, or to an address of the web; nowhere else.
+    """Where a link may lead: to a place on this page, to another of its server, to the web; nowhere else.
 
     >>> href(Link("x", "javascript:alert(1)")), href(Link("x", "#q3"))
     ('', '#q3')
     """
-    return link.target if link.target.startswith("#") or _WEB.fullmatch(link.target) else ""
+    known = link.target.startswith("#") or _WEB.fullmatch(link.target) or _PAGE.fullmatch(link.target)
+    return link.target if known else ""
 
 
 def _order(cell: Cell) -> str:
