@@ -75,9 +75,10 @@ export function filterBar(facts) {
     chosen("Judges disagree", "disagree", YES_NO),
     columns(facts),
   ];
-  const wide = matchMedia("(min-width: 60rem)");
-  const fold = make("details", { class: "more", open: wide.matches }, make("summary", { textContent: "Filters and columns" }), make("div", { class: "tools" }, ...rest.map(({ box }) => box)));
-  const box = make("div", { class: "filters", role: "search" }, make("div", { class: "tools" }, text.box), fold);
+  const more = make("div", { class: "rest", id: "rest" }, ...rest.map(({ box }) => box));
+  const fold = make("button", { type: "button", class: "fold", "aria-expanded": "false", "aria-controls": "rest", textContent: "Filters" });
+  const box = make("div", { class: "filters tools", role: "search" }, text.box, fold, more);
+  fold.addEventListener("click", () => fold.setAttribute("aria-expanded", String(box.classList.toggle("unfolded"))));
   const sync = () => {
     const now = params();
     const { systems, measures } = columnsOf(facts);

@@ -13,11 +13,13 @@ import { restoreTheme, startTheme } from "./theme.js";
 
 const STARTS = { runs: startRuns, compare: startCompare, question: startQuestion, questions, run };
 const main = document.getElementById("main");
-const { page, run: id } = document.body.dataset;
+const page = document.body.dataset.page;
+const id = document.body.dataset.run;
 
 async function questions(place, data) {
   const facts = data.run ?? (await ask(apiPath(id, "")));
   place.replaceChildren();
+  document.body.classList.add("listing");
   const list = startQuestions(place, facts);
   if (facts.state === "running") watch(place, list.refresh);
 }
