@@ -16,6 +16,7 @@ from karat.report.render.html.served import PageHead, render_page
 from karat.web.facts import facts_of, trends
 from karat.web.filters import NO_KIND, Filters
 from karat.web.live import JournalTail
+from karat.web.replies import NotYetError
 from karat.web.rows import PAGE
 
 if TYPE_CHECKING:
@@ -133,11 +134,20 @@ def compared(ids: Sequence[str]) -> str:
     return f"/compare?{urlencode([('run', id_) for id_ in ids])}"
 
 
-def run_page(view: View, run: RunFolder, opened: OpenedStudy) -> str:
+def opened_study(view: View, run: RunFolder) -> OpenedStudy:
+    """The study of a run, waited for."""
+    opened = view.study(run)
+    if opened is None:
+        raise NotYetError(f"the study of {run.id} is not there, or too large to open here.")
+    return opened
+
+
+def run_page(view: View, run: RunFolder) -> str:
     """One run: all that its report says, with links to its questions."""
     from karat.report.build.study import document
     from karat.report.charts import draw
 
+    opened = opened_study(view, run)
     looked_up = opened.view
     whole = document(opened.study, str(run.path), draw(opened.study).specs, view=looked_up, explorer=False)
     blocks = [_linked(block, run.id, looked_up) for block in whole.blocks]
@@ -276,12 +286,13 @@ def _thin(detail: Mapping[str, Any]) -> Iterator[Block]:
     )  # fmt: skip
 
 
-def compare_page(view: View, runs: Sequence[RunFolder], opened: Sequence[OpenedStudy], systems: Sequence[str]) -> str:
+def compare_page(view: View, runs: Sequence[RunFolder], systems: Sequence[str]) -> str:
     """Runs against each other: the best system of each, or those named, paired by question."""
     from karat.experiment.compare import compare
     from karat.report.build.comparison import document
 
     studies = []
+    opened = [opened_study(view, run) for run in runs]
     for run, one in zip(runs, opened, strict=True):
         evaluation = one.study.evaluation
         own = [s for s, name in enumerate(evaluation.scores.systems) if name in systems]

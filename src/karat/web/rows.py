@@ -5,10 +5,8 @@ The file may come from anybody. Columns are read one by one, each of one system,
 
 from __future__ import annotations
 
-import threading
-from collections import OrderedDict
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -19,6 +17,7 @@ from karat.core.errors import InputError, UsageError, did_you_mean
 from karat.core.scores import Status
 from karat.io.parquet import check_parquet, parquet_columns
 from karat.web.filters import NO_KIND, Filters
+from karat.web.held import Held
 
 if TYPE_CHECKING:
     import polars as pl
@@ -49,36 +48,12 @@ class RunFacts:
     disputed: Callable[[], frozenset[str]] = frozenset  # questions on which judges disagree
 
 
-@dataclass
-class _Held:
-    """What was read, the longest unused first to go."""
-
-    room: int
-    entries: OrderedDict[Any, tuple[Any, int]] = field(default_factory=OrderedDict)
-    size: int = 0
-    lock: threading.Lock = field(default_factory=threading.Lock)
-
-    def get(self, key: Any, make: Callable[[], tuple[Any, int]]) -> Any:
-        with self.lock:
-            if key in self.entries:
-                self.entries.move_to_end(key)
-                return self.entries[key][0]
-        value, size = make()
-        with self.lock:
-            if key not in self.entries:
-                self.entries[key] = value, size
-                self.size += size
-            while self.size > self.room and len(self.entries) > 1:
-                self.size -= self.entries.popitem(last=False)[1][1]
-        return value
-
-
 class QuestionTable:
     """The questions of a run, filtered, sorted and cut into pages; `facts` is what other files of the run say."""
 
     def __init__(self, path: Path, facts: RunFacts | None = None) -> None:
         self.path, self.facts = path, facts or RunFacts()
-        self._held, self._orders = _Held(HELD), _Held(ORDERS)
+        self._held, self._orders = Held(HELD), Held(ORDERS)
         self.kinds_of = check_parquet(path, self._place)
         for name in ("system", "question_id"):
             self._expect(name)

@@ -23,6 +23,7 @@ from typing import TYPE_CHECKING, Any
 from karat.core.errors import InputError, KaratError, did_you_mean
 from karat.experiment.store import RUNNING, RunFolder, open_run, runs_in
 from karat.results.serial import STUDY
+from karat.web.held import Making
 from karat.web.live import JournalTail, Progress, progress_of
 from karat.web.replies import NotHereError, NotYetError
 from karat.web.rows import ROWS, QuestionTable, RunFacts
@@ -75,9 +76,9 @@ class View:
         self._lock = threading.Lock()
         self._listed: tuple[float, list[RunFolder]] = (-AGE, [])
         self._tables: OrderedDict[str, tuple[Any, QuestionTable]] = OrderedDict()
-        self._studies: OrderedDict[str, tuple[Any, Future[OpenedStudy]]] = OrderedDict()
+        self._studies: Making[OpenedStudy] = Making(STUDIES)
         self._tails: dict[str, JournalTail] = {}
-        self._pages: OrderedDict[tuple[Any, ...], str] = OrderedDict()
+        self._pages: Making[str] = Making(TABLES)
         self._digests: dict[str, str] = {}
         self._costs: dict[str, tuple[Any, float | None]] = {}
 
@@ -145,26 +146,18 @@ class View:
         future = self.study_future(run)
         return future.result().failures if future is not None and future.exception() is None else None
 
-    def study_future(self, run: RunFolder) -> Future[OpenedStudy] | None:
-        """The study of a run, being read by a thread; None where there is none, or where it is too large to hold."""
+    def study_stamp(self, run: RunFolder) -> tuple[int, int, int] | None:
+        """What tells the study of a run from a later one; None where there is none, or one too large to hold."""
         path = self.file(run, STUDY)
-        if path is None or path.stat().st_size > LARGEST_STUDY:
-            return None
-        stamp = _stamp(path)
-        with self._lock:
-            held = self._studies.get(run.id)
-            if held is not None and held[0] == stamp:
-                self._studies.move_to_end(run.id)
-                return held[1]
-            future: Future[OpenedStudy] = Future()
-            self._studies[run.id] = stamp, future
-            while len(self._studies) > STUDIES:
-                self._studies.popitem(last=False)
-        threading.Thread(target=_open, args=(run.path, future), daemon=True).start()
-        return future
+        return None if path is None or path.stat().st_size > LARGEST_STUDY else _stamp(path)
+
+    def study_future(self, run: RunFolder) -> Future[OpenedStudy] | None:
+        """The study of a run, being read by a thread; None as for `study_stamp`."""
+        stamp = self.study_stamp(run)
+        return None if stamp is None else self._studies.get((run.id, stamp), lambda: _opened(run.path))
 
     def study(self, run: RunFolder) -> OpenedStudy | None:
-        """The study of a run, waited for; None as for `study_future`."""
+        """The study of a run, waited for; None as for `study_stamp`."""
         future = self.study_future(run)
         return None if future is None else future.result()
 
@@ -181,18 +174,9 @@ class View:
             tail.read_on()
         return tail
 
-    def rendered(self, key: tuple[Any, ...], render: Callable[[], str]) -> str:
-        """A page that takes long to make, made once as long as what it shows is held."""
-        with self._lock:
-            if key in self._pages:
-                self._pages.move_to_end(key)
-                return self._pages[key]
-        page = render()
-        with self._lock:
-            self._pages[key] = page
-            while len(self._pages) > TABLES:
-                self._pages.popitem(last=False)
-        return page
+    def rendered(self, key: tuple[Any, ...], render: Callable[[], str]) -> Future[str]:
+        """A page that takes long to make, made once as long as what it shows stays as it is."""
+        return self._pages.get(key, render)
 
     def digest(self, name: str, content: bytes) -> str:
         """What tells this content of a file from others."""
@@ -233,16 +217,12 @@ class View:
         }
 
 
-def _open(folder: Path, future: Future[OpenedStudy]) -> None:
+def _opened(folder: Path) -> OpenedStudy:
     from karat.results.serial import load_study
 
-    try:
-        opened = OpenedStudy(load_study(folder))
-        opened.failures  # noqa: B018  (made here, where nobody waits)
-    except Exception as problem:
-        future.set_exception(problem)
-    else:
-        future.set_result(opened)
+    opened = OpenedStudy(load_study(folder))
+    opened.failures  # noqa: B018  (made here, where nobody waits)
+    return opened
 
 
 def summary_of(run: RunFolder) -> Mapping[str, Any]:

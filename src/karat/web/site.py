@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from concurrent.futures import Future
+from functools import partial
 from typing import TYPE_CHECKING
 
 from starlette.responses import HTMLResponse, Response
@@ -33,20 +35,23 @@ def runs_page(request: Request) -> Response:
 def run_page(request: Request) -> Response:
     """One run; while its study is read, a page that comes back."""
     view, run = view_of(request), run_of(request)
-    future = view.study_future(run) if run.state not in (RUNNING, DAMAGED) else None
-    if future is None:
+    stamp = view.study_stamp(run) if run.state not in (RUNNING, DAMAGED) else None
+    if stamp is None:
         try:
             return HTMLResponse(pages.large_page(view, run, view.table(run)))
         except NotYetError:
             return HTMLResponse(pages.unfinished_page(view, run))
+    return _made(view.rendered(("run", run.id, stamp), partial(pages.run_page, view, run)), run)
+
+
+def _made(page: Future[str], run: RunFolder) -> Response:
+    """A page that is being made; where it takes longer, one that comes back."""
     try:
-        opened = future.result(WAIT)
+        return HTMLResponse(page.result(WAIT))
     except TimeoutError:
-        if not future.done():
-            return _loading(run)
-        raise
-    html = view.rendered(("run", run.id, id(opened)), lambda: pages.run_page(view, run, opened))
-    return HTMLResponse(html)
+        if page.done():
+            raise
+        return _loading(run)
 
 
 def _loading(run: RunFolder) -> Response:
@@ -70,18 +75,17 @@ def question_page(request: Request) -> Response:
 
     view, run = view_of(request), run_of(request)
     question, systems = question_of(request)
-    future = view.study_future(run)
-    if future is None:
+    study = view.study_future(run)
+    if study is None:
         return HTMLResponse(pages.question_page(view, run, detail_of(view, run, question, systems), None))
     try:
-        opened = future.result(WAIT)
+        opened = study.result(WAIT)
     except TimeoutError:
-        if not future.done():
-            return _loading(run)
-        raise
+        if study.done():
+            raise
+        return _loading(run)
     detail = detail_of(view, run, question, systems)
-    document = viewed_question(opened.question(question), systems)
-    return HTMLResponse(pages.question_page(view, run, detail, document))
+    return HTMLResponse(pages.question_page(view, run, detail, viewed_question(opened.question(question), systems)))
 
 
 def compare_page(request: Request) -> Response:
@@ -91,20 +95,13 @@ def compare_page(request: Request) -> Response:
     if not 2 <= len(ids) <= MOST_COMPARED:
         raise UsageError(f"{len(ids)} runs are named. Choose 2 to {MOST_COMPARED} on the page of runs.")
     runs = [view.run(id_) for id_ in ids]
-    futures = [view.study_future(run) for run in runs]
-    for run, future in zip(runs, futures, strict=True):
-        if future is None:
+    stamps = [view.study_stamp(run) for run in runs]
+    for run, stamp in zip(runs, stamps, strict=True):
+        if stamp is None:
             raise NotYetError(f"{run.id} cannot be compared here: its study is not there, or too large to open.")
-        try:
-            future.result(WAIT)
-        except TimeoutError:
-            if not future.done():
-                return _loading(run)
-            raise
-    opened = [future.result() for future in futures if future is not None]
     systems = request.query_params.getlist("system")
-    key = ("compare", *(id(one) for one in opened), *systems)
-    return HTMLResponse(view.rendered(key, lambda: pages.compare_page(view, runs, opened, systems)))
+    make = partial(pages.compare_page, view, runs, systems)
+    return _made(view.rendered(("compare", *ids, *stamps, *systems), make), runs[0])
 
 
 def asset_file(request: Request) -> Response:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import threading
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cache
@@ -58,8 +59,38 @@ def asset(name: str) -> tuple[bytes, str] | None:
     if name == STYLE:
         return html._style("view.css").encode(), _KINDS[".css"]
     if name == RUNTIME:
-        return html._runtime().encode(), _KINDS[".js"]
+        return _runtime_made_apart().encode(), _KINDS[".js"]
     return _assets().get(name)
+
+
+_making = threading.Lock()
+
+
+def _runtime_made_apart() -> str:
+    """The charts' runtime, once: joining it takes seconds, during which nothing else of a process would run."""
+    with _making:
+        return _runtime()
+
+
+@cache
+def _runtime() -> str:
+    from karat.pool.process import ChildProcess
+
+    child = ChildProcess(f"{__name__}:write_runtime")
+    try:
+        script: str = child.receive()["script"]
+    except EOFError:
+        script = html._runtime()
+    finally:
+        child.end()
+    return script
+
+
+def write_runtime() -> None:
+    """What such a child answers."""
+    from karat.pool.process import Requests
+
+    Requests().reply(script=html._runtime())
 
 
 @cache
