@@ -8,7 +8,8 @@ import pytest
 
 SRC = Path(__file__).parents[2] / "src" / "karat"
 LAYERS = (
-    ("cli", "testing"),
+    ("cli",),
+    ("web", "testing"),
     ("experiment",),
     ("testset",),
     ("systems", "diagnose"),

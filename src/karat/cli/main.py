@@ -19,6 +19,7 @@ GROUPS = {
         "init": "Look at documents and questions, and write a karat.yaml to compare systems.",
         "run": "Compare systems on your documents, or as karat.yaml says, and write a report.",
         "show": "List runs; show one run, or one question of it; write its report to a file.",
+        "view": "Look at runs in the browser: filter questions, compare, watch a running run.",
         "convert": "Convert a test set or results to another format, and say what is lost.",
     },
     "retrieve": {

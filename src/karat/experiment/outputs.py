@@ -74,7 +74,11 @@ def _tables(study: Study, outputs: Sequence[str], runs: Sequence[Run]) -> dict[s
 
     endings = {ENDINGS[name] for name in outputs if name in ENDINGS} | {".parquet"}
     settings = {c.name: c.settings for c in study.configurations}
-    made = renderings(replace(study.evaluation, settings=settings, seconds=study.seconds), endings)
+    failures: dict[str, dict[str, str]] = {}
+    for failure in study.failures:
+        failures.setdefault(failure.system, {})[failure.question] = failure.label
+    known = replace(study.evaluation, settings=settings, seconds=study.seconds, failures=failures)
+    made = renderings(known, endings)
     if "latex" in outputs:
         made["report.tex"] = lambda: render_as(Path("report.tex"), study.evaluation)
     if "json" in outputs:

@@ -19,6 +19,7 @@ from karat.core.errors import UsageError
 from karat.core.progress import shown_in_notebook
 from karat.core.text.words import plural
 from karat.experiment.frozen import refuse_changed
+from karat.experiment.progress_file import progress_written
 from karat.experiment.spec_systems import BuiltIndex, SpecSystems
 from karat.experiment.study import study_of
 
@@ -80,7 +81,7 @@ def run(
     indexes = [one.index for one in built]
     spec_systems = SpecSystems(spec, questions, built)
     folder = _folder(root, spec.keys.name, manifest_of(spec, questions, indexes, command), fresh, retry_errors)
-    with folder.held():
+    with folder.held(), progress_written(folder.path, say) as say:
         problems = list(dict.fromkeys(problem for index in indexes for problem in index.problems))
         folder.update(status=RUNNING, files={}, unread=[asdict(problem) for problem in problems if problem.fatal])
         with (

@@ -6,13 +6,15 @@ A column stores a value once and names it in millions of rows, so a few kilobyte
 from __future__ import annotations
 
 import io
+import os
 from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
 from mmap import ACCESS_READ, mmap
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from karat.io.limits import REPEATED_FREE, unpacked_most
-from karat.io.opening import FileRefusedError, open_regular
+from karat.io.opening import FileRefusedError, open_regular, refusing
 
 if TYPE_CHECKING:
     import polars as pl
@@ -38,6 +40,43 @@ def parquet_pieces(source: Path | bytes, place: str, columns: Sequence[str] | No
     return _pieces(source, place, columns, lambda begin: _PIECE if begin else _FIRST)
 
 
+def check_parquet(path: Path, place: str) -> dict[str, pl.DataType]:
+    """The columns of a file with their types, once it is known that it unpacks to no more than it may."""
+    import polars as pl
+
+    with refusing(place), open_regular(path) as file:
+        if not os.fstat(file.fileno()).st_size:
+            raise _damaged("it is empty", place)
+        with mmap(file.fileno(), 0, access=ACCESS_READ) as data:
+            _check(data, place)
+    with _read_soundly(place):
+        return dict(pl.scan_parquet(path).collect_schema())
+
+
+def parquet_columns(path: Path, place: str, columns: Sequence[str], begin: int, count: int | None) -> pl.DataFrame:
+    """Some columns of some rows of a file that was checked."""
+    import polars as pl
+
+    with _read_soundly(place):
+        frame = pl.scan_parquet(path).slice(begin, count).select(columns).collect()
+    most = max(REPEATED_FREE, unpacked_most(path.stat().st_size))
+    if frame.estimated_size() > most:
+        raise _too_large(most, path.stat().st_size, place)
+    return frame
+
+
+@contextmanager
+def _read_soundly(place: str) -> Iterator[None]:
+    """What polars says against a file becomes a FileRefusedError."""
+    import polars as pl
+
+    try:
+        yield
+    except (pl.exceptions.PanicException, Exception) as error:
+        what = (str(error).strip().splitlines() or [type(error).__name__])[0][:120].rstrip(".")
+        raise _damaged(what, place) from None
+
+
 def _pieces(
     source: Path | bytes, place: str, columns: Sequence[str] | None, size_at: Callable[[int], int | None]
 ) -> Iterator[pl.DataFrame]:
@@ -54,15 +93,12 @@ def _pieces(
     most = max(REPEATED_FREE, unpacked_most(packed))
     begin = unpacked = 0
     while True:
-        try:
+        with _read_soundly(place):
             scan = pl.scan_parquet(io.BytesIO(source) if isinstance(source, bytes) else source)
             size = size_at(begin)
             rows = scan.slice(begin, size) if size is not None else scan
             frame = (rows if columns is None else rows.select(columns)).collect()
             named = frame.select(pl.col(pl.Categorical).cat.len_bytes().cast(pl.UInt64).sum())
-        except (pl.exceptions.PanicException, Exception) as error:
-            what = (str(error).strip().splitlines() or [type(error).__name__])[0][:120].rstrip(".")
-            raise _damaged(what, place) from None
         unpacked += frame.estimated_size() + sum(named.row(0) if named.width else ())
         if unpacked > most:
             raise _too_large(most, packed, place)

@@ -81,7 +81,8 @@ def rows(evaluation: Evaluation, *, flat: bool = False) -> pl.DataFrame:
 def row_groups(evaluation: Evaluation, *, flat: bool = False) -> Iterator[pl.DataFrame]:
     """A frame for each system, a row a question: what is known of it, ranked ids, answer, and every measure.
 
-    `status` is the gravest of the row and `reason` says why. Beside a measure's column stand its own `.status` and
+    `status` is the gravest of the row and `reason` says why; `failure` is the label of the step that lost the question,
+    where failures were looked for. Beside a measure's column stand its own `.status` and
     `.reason`, unless `flat`, which writes lists as JSON and adds alpha, k and milliseconds of retrieval, documents and
     pages of the hits, and the gold, of what is known. All frames have the same columns.
     """
@@ -107,6 +108,9 @@ def row_groups(evaluation: Evaluation, *, flat: bool = False) -> Iterator[pl.Dat
         if evaluation.answers:
             answers = evaluation.answers.get(system, [None] * len(known))
             columns["answer"] = pl.Series("answer", [_safe(a) for a in answers], pl.String)
+        if evaluation.failures is not None:
+            labels = evaluation.failures.get(system, {})
+            columns["failure"] = pl.Series("failure", [labels.get(q) for q in scores.questions], pl.String)
         columns |= _scores(scores, s, status[s], reasons.get(s, {}), flat)
         yield pl.DataFrame(columns)
 

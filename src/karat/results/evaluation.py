@@ -297,6 +297,7 @@ class Evaluation(NotebookView):
     """System -> question -> the calls that it made, of systems whose results say them."""
     settings: Mapping[str, Mapping[str, Any]] = field(default_factory=dict)  # system -> alpha, k ..., where known
     seconds: Mapping[str, Sequence[float | None]] = field(default_factory=dict)  # system -> of retrieval per question
+    failures: Mapping[str, Mapping[str, str]] | None = None  # system -> question -> label; None: nobody looked
 
     def usage_of(self, system: str, cost: Cost) -> Usage | None:
         """Tokens, cost or seconds of whole questions; None where they are not known, or a part of the seconds alone."""

@@ -29,9 +29,9 @@ _TURNS = 10  # of the history that are shown, the last
 class QuestionView:
     """Lookups over what a run found for one question."""
 
-    def __init__(self, study: Study, question: str) -> None:
+    def __init__(self, study: Study, question: str, view: StudyView | None = None) -> None:
         self.study = study
-        self.view = StudyView(study)
+        self.view = view or StudyView(study)
         testset = study.evaluation.testset
         if question not in testset.ids:
             named = ", ".join(testset.ids[:5])
@@ -90,7 +90,11 @@ class QuestionView:
 
 def question_document(study: Study, *, question: str, systems: Sequence[str] = ()) -> Document:
     """What a run found for a question: a row for each system, and the hits of `systems`, or of the best."""
-    view = QuestionView(study, question)
+    return viewed_question(QuestionView(study, question), systems)
+
+
+def viewed_question(view: QuestionView, systems: Sequence[str] = ()) -> Document:
+    """The same where it was looked up before."""
     kept = [system for system in view.systems if view.hits(system) or view.steps(system)]
     first = view.named(systems) or kept[:1] or view.systems[:1]
     blocks: list[Block] = [facts(_asked(view), detail=Detail.QUIET), _systems(view)]

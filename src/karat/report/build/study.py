@@ -53,9 +53,19 @@ HARDEST = 5
 QUIET, FULL, PAGE = Detail.QUIET, Detail.FULL, Detail.PAGE
 
 
-def document(study: Study, place: str = "", charts: Mapping[str, Mapping[str, Any]] | None = None) -> Document:
-    """What a study found; `place` is its folder, `charts` are Vega-Lite specifications by name, none of them needed."""
-    view = StudyView(study)
+def document(
+    study: Study,
+    place: str = "",
+    charts: Mapping[str, Mapping[str, Any]] | None = None,
+    *,
+    view: StudyView | None = None,
+    explorer: bool = True,
+) -> Document:
+    """What a study found; `place` is its folder, `charts` are Vega-Lite specifications by name, none of them needed.
+
+    Without `explorer` the questions are left to another page. `view` saves looking the study up again.
+    """
+    view = view or StudyView(study)
     return Document(
         study.name,
         [
@@ -67,7 +77,7 @@ def document(study: Study, place: str = "", charts: Mapping[str, Mapping[str, An
             *_failures(view),
             *answer_blocks(view),
             *_charts(charts or {}),
-            *_questions(view),
+            *(_questions(view) if explorer else ()),
             *_kinds(view),
             *provenance.blocks(view, place),
             *methods.blocks(view),

@@ -36,6 +36,7 @@ from karat.report.document import (
     Widget,
     write_cell,
 )
+from karat.report.render.html._scripts import joined
 
 if TYPE_CHECKING:
     from jinja2 import Environment
@@ -44,9 +45,10 @@ if TYPE_CHECKING:
 BUDGET = 4_700_000  # bytes of the whole page, as far as the data of its widgets can be shortened
 FILTERED = 12  # rows from which on a table gets a filter
 MARKS = ("", "-", "!", "✓", "✗", "*", "~")
-SCRIPTS = ("dom.js", "theme.js", "tables.js", "charts.js", "explorer.js", "question.js", "answers.js", "start.js")
+ENTRY = "start.js"  # of the page that stands alone
 _CODE = re.compile("`([^`]+)`")
 _WEB = re.compile(r"https?://\S+", re.I)
+_PAGE = re.compile(r"/(?:(?:run/[^/\\\s]|compare\?)[^\\\s]*)?")  # of `karat view`
 
 
 @dataclass
@@ -128,18 +130,19 @@ def prose(value: str | Link) -> Markup:
     if isinstance(value, Link):
         target = href(value)
         text = escape(clean(value.text))
-        away = "" if target.startswith("#") else Markup(' rel="noopener noreferrer"')
+        away = "" if target.startswith(("#", "/")) else Markup(' rel="noopener noreferrer"')
         return Markup('<a href="{}"{}>{}</a>').format(target, away, text) if target else text
     return Markup(_CODE.sub(r"<code>\1</code>", str(escape(clean(value)))))
 
 
 def href(link: Link) -> str:
-    """Where a link may lead: to a place on this page, or to an address of the web; nowhere else.
+    """Where a link may lead: to a place on this page, to another of its server, to the web; nowhere else.
 
     >>> href(Link("x", "javascript:alert(1)")), href(Link("x", "#q3"))
     ('', '#q3')
     """
-    return link.target if link.target.startswith("#") or _WEB.fullmatch(link.target) else ""
+    known = link.target.startswith("#") or _WEB.fullmatch(link.target) or _PAGE.fullmatch(link.target)
+    return link.target if known else ""
 
 
 def _order(cell: Cell) -> str:
@@ -188,9 +191,10 @@ def _runtime() -> str:
     return f"(()=>{{{vl_convert.javascript_bundle('window.vegaEmbed = vegaEmbed;')}}})();"
 
 
+@cache
 def _script() -> str:
-    """The page's own scripts in one scope."""
-    return '(() => {\n"use strict";\n' + "\n".join(_asset(name) for name in SCRIPTS) + "})();\n"
+    """The page's own modules in one scope."""
+    return joined(ENTRY, _asset)
 
 
 def _policy(scripts: Sequence[str]) -> str:
@@ -205,10 +209,11 @@ def _policy(scripts: Sequence[str]) -> str:
     )
 
 
-def _style() -> str:
+def _style(*more: str) -> str:
+    """The page's styles; `more` are those of parts that it does not have alone."""
     dark = _asset("dark.css")
     return (
-        f"{_asset('page.css')}{_asset('explorer.css')}{_asset('answers.css')}"
+        f"{''.join(map(_asset, ('page.css', 'explorer.css', 'answers.css', *more)))}"
         f'@media screen and (prefers-color-scheme:dark){{:root:not([data-theme="light"]){{{dark}}}}}'
         f'@media screen{{:root[data-theme="dark"]{{{dark}}}}}{_asset("print.css")}'
     )

@@ -1,24 +1,24 @@
-// Answers: one in full, with citations, support, verdicts and contexts; and the list of the worst.
+// Answers: one in full, with citations, support, verdicts and contexts.
+
+import { figure, make, visible } from "./dom.js";
+import { hitCard, scored } from "./hits.js";
 
 /** An answer of a system; `opened` shows its contexts at once. */
-function answerDetail(study, entry, q, opened = false) {
-  const words = entry.answers?.[q];
-  const known = entry.said?.[q] ?? {};
+export function answerDetail(answer, quotes, opened = false) {
   const box = make("div", { class: "answer" });
   const chips = make("span", { class: "chips" });
-  if (known.declined) chips.append(make("span", { class: "chip warns", textContent: "declines" }));
-  if (known.error) chips.append(make("span", { class: "chip fails", textContent: "✗ failed" }));
+  if (answer.declined) chips.append(make("span", { class: "chip warns", textContent: "declines" }));
+  if (answer.error) chips.append(make("span", { class: "chip fails", textContent: "✗ failed" }));
   box.append(make("h4", {}, "Answer ", chips));
-  const spoken = make("p", { class: words ? "words" : "muted", dir: "auto" });
-  spoken.append(...(words ? cited(words, known.contexts ?? [], (n) => goToContext(box, n)) : [known.error ? `It failed: ${known.error}` : "no answer"]));
+  const spoken = make("p", { class: answer.text ? "words" : "muted", dir: "auto" });
+  spoken.append(...(answer.text ? cited(visible(answer.text), answer.contexts ?? [], (n) => goToContext(box, n)) : [answer.error ? `It failed: ${answer.error}` : "no answer"]));
   box.append(spoken);
-  if (known.about) box.append(make("p", { class: "muted small", textContent: known.about }));
-  const scores = (known.scores ?? []).map((value, m) => [study.answer_measures[m], value]);
-  if (scores.length) box.append(answerScores(scores));
-  if (known.missing) box.append(make("h4", { textContent: "What it misses" }), make("ul", { class: "missing" }, ...several(known.missing, (claim) => make("li", { dir: "auto", textContent: claim }))));
-  if (known.verdicts) box.append(...known.verdicts.map((verdict) => verdictDetail(verdict, opened)));
-  if (known.sentences) box.append(supportDetail(known.sentences, opened));
-  if (known.contexts) box.append(contextList(study, known.contexts, q, opened));
+  if (answer.about) box.append(make("p", { class: "muted small", textContent: answer.about }));
+  if (answer.scores?.length) box.append(answerScores(answer.scores));
+  if (answer.missing) box.append(make("h4", { textContent: "What it misses" }), make("ul", { class: "missing" }, ...several(answer.missing, (claim) => make("li", { dir: "auto", textContent: claim }))));
+  if (answer.verdicts) box.append(...answer.verdicts.map((verdict) => verdictDetail(verdict, opened)));
+  if (answer.sentences) box.append(supportDetail(answer.sentences, opened));
+  if (answer.contexts?.length) box.append(contextList(answer.contexts, quotes, opened));
   return box;
 }
 
@@ -99,64 +99,16 @@ function supportDetail(sentences, opened) {
 }
 
 /** The contexts that the answer was made from, by number; those with gold are marked. */
-function contextList(study, places, q, opened) {
-  const quotes = (study.questions[q].gold ?? []).map(([, , quote]) => quote).filter(Boolean);
-  const gold = places.filter((place) => place !== null && study.pools[q][place][1].length).length;
-  const count = places.length === 1 ? "1 context used" : `${places.length} contexts used`;
+function contextList(contexts, quotes, opened) {
+  const gold = contexts.filter((hit) => hit?.holds.length).length;
+  const count = contexts.length === 1 ? "1 context used" : `${contexts.length} contexts used`;
   const fold = make("details", { open: opened }, make("summary", { textContent: `${count}, ${gold || "none"} with gold` }));
   const list = make("ol", { class: "hits" });
-  places.forEach((place, i) => {
-    const card = place === null ? make("li", { class: "hit", textContent: `[${i + 1}] Its text is not kept.` }) : hitCard(study, study.pools[q][place], null, `[${i + 1}]`, quotes);
+  contexts.forEach((hit, i) => {
+    const card = hit ? hitCard(hit, quotes) : make("li", { class: "hit", textContent: `[${i + 1}] Its text is not kept.` });
     card.setAttribute("data-context", i + 1);
     list.append(card);
   });
   fold.append(list);
   return fold;
-}
-
-/** The worst answers of one system at a time. */
-function startAnswers(study) {
-  const place = document.getElementById("worst");
-  if (!study || !place) return;
-  const { measure, lists } = study.worst;
-  const kept = new Map(study.found.map((entry) => [entry.system, entry]));
-  const worst = new Map(lists ?? []);
-  const systems = [...worst.keys()].filter((s) => kept.has(s));
-  if (!systems.length) {
-    place.replaceChildren(make("p", { class: "muted", textContent: "No answer has a score, or none is kept in this page; results.json holds them." }));
-    return;
-  }
-  const list = make("ol", { class: "list" });
-  const count = make("output", { "aria-live": "polite" });
-  function item(system, q, value, first) {
-    const question = study.questions[q];
-    const label = study.failed[system]?.[q];
-    const chips = make("span", { class: "chips" });
-    if (question.kind) chips.append(make("span", { class: "chip", textContent: question.kind }));
-    if (label) chips.append(make("span", { class: "chip fails", textContent: `✗ ${study.labels[label]?.[0] ?? label}` }));
-    const asked = make("span", { class: "asked", dir: "auto" }, question.text ? `${question.id}: ${question.text}` : question.id);
-    const opener = make("button", { type: "button", class: "opener", "aria-expanded": "false" },
-      make("span", { class: "score", title: measure, textContent: figure(value, 3) }), asked, chips);
-    const box = make("li", { class: "item" }, opener);
-    const toggle = (open) => {
-      opener.setAttribute("aria-expanded", String(open));
-      box.querySelector(".opened")?.remove();
-      if (!open) return;
-      const detail = make("div", { class: "opened" }, make("p", { class: "asked", dir: "auto", textContent: question.text || question.id }));
-      detail.append(...expected(question), answerDetail(study, kept.get(system), q, true));
-      detail.append(make("p", {}, make("a", { href: `#q${q}`, textContent: "What every system found for this question" })));
-      box.append(detail);
-    };
-    opener.addEventListener("click", () => toggle(opener.getAttribute("aria-expanded") !== "true"));
-    if (first) toggle(true);
-    return box;
-  }
-  function fill(system) {
-    list.replaceChildren(...worst.get(system).map(([q, value], i) => item(system, q, value, i === 0)));
-    count.textContent = `${worst.get(system).length} of ${study.questions.length} questions, the worst first`;
-  }
-  const chosen = choice("System", systems.map((s) => [s, study.systems[s]]), (value) => fill(Number(value)));
-  place.replaceChildren(make("div", { class: "tools" }, chosen.box, count), list);
-  if (systems.length < worst.size) place.append(make("p", { class: "muted", textContent: `The answers of ${systems.length} of ${worst.size} systems are kept in this page; results.json holds all.` }));
-  fill(systems[0]);
 }

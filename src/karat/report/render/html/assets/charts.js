@@ -1,6 +1,9 @@
 // Charts: drawn one after another, so that the page answers meanwhile, and again when the colours change.
 
-async function draw(box, spec, config) {
+import { held, make } from "./dom.js";
+import { isDark } from "./theme.js";
+
+async function drawChart(box, spec, config) {
   try {
     await window.vegaEmbed(box, spec, {
       mode: "vega-lite",
@@ -17,7 +20,7 @@ async function draw(box, spec, config) {
 }
 
 /** Starts drawing; what it returns draws all again. */
-function startCharts() {
+export function startCharts() {
   const charts = held("chart-data");
   if (!charts || !window.vegaEmbed) return () => {};
   const boxes = [...document.querySelectorAll("[data-chart]")];
@@ -26,7 +29,7 @@ function startCharts() {
     const mine = ++round;
     for (const [i, box] of boxes.entries()) {
       if (mine !== round) return;
-      await draw(box, charts.specs[i], isDark() ? charts.dark : charts.light);
+      await drawChart(box, charts.specs[i], isDark() ? charts.dark : charts.light);
       await new Promise((go) => setTimeout(go));
     }
   };

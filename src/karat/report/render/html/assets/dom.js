@@ -1,44 +1,69 @@
 // Elements are made here and nowhere else: text goes in as text, never as markup.
 
+const SEQUENCE = /\x1b(?:\[[0-?]*[ -/]*[@-~]|[@-Z\\_-])/g; // what terminals take for commands
+const UNSEEN = /[\x00-\x09\x0b-\x1f\x7f-\x9f\u2028\u2029\u200e\u200f\u202a-\u202e\u2066-\u2069\ufeff\ud800-\udfff]/gu;
+
+/** A text without what nobody sees: controls and marks that turn the writing direction become spaces. */
+export function visible(text) {
+  return String(text).replace(/\r\n?/g, "\n").replace(SEQUENCE, "").replace(UNSEEN, " ");
+}
+
+const isEmpty = (child) => child === null || child === undefined || child === "";
+const WORDS = new Set(["textContent", "title", "placeholder", "aria-label"]);
+
+/** Children as an element takes them: texts freed of what nobody sees. */
+function shown(children) {
+  return children.filter((child) => !isEmpty(child)).map((child) => (child instanceof Node ? child : visible(child)));
+}
+
 /** An element: properties by name (`aria-*`, `data-*`, `class` and `for` as attributes), then children and texts. */
-function make(tag, properties = {}, ...children) {
+export function make(tag, properties = {}, ...children) {
   const element = document.createElement(tag);
-  for (const [name, value] of Object.entries(properties)) {
+  for (const [name, given] of Object.entries(properties)) {
+    const value = WORDS.has(name) ? visible(given) : given;
     if (name.startsWith("on")) element.addEventListener(name.slice(2), value);
-    else if (/^(aria-|data-|class$|for$)/.test(name)) element.setAttribute(name, value);
+    else if (/^(aria-|data-|class$|for$|role$)/.test(name)) element.setAttribute(name, value);
     else element[name] = value;
   }
-  element.append(...children.filter((child) => child !== null && child !== undefined && child !== ""));
+  element.append(...shown(children));
+  return element;
+}
+
+/** An element of a drawing, by its attributes. */
+export function draw(tag, attributes = {}, ...children) {
+  const element = document.createElementNS("http://www.w3.org/2000/svg", tag);
+  for (const [name, value] of Object.entries(attributes)) element.setAttribute(name, value);
+  element.append(...shown(children));
   return element;
 }
 
 /** A labelled choice; `options` are [value, title] pairs. */
-function choice(title, options, changed) {
+export function choice(title, options, changed) {
   const select = make("select", { onchange: () => changed(select.value) });
   select.append(...options.map(([value, name]) => make("option", { value, textContent: name })));
   return { box: make("label", {}, title, select), select };
 }
 
 /** A labelled line to type in. */
-function line(title, changed, properties = {}) {
+export function line(title, changed, properties = {}) {
   const input = make("input", { type: "search", autocomplete: "off", oninput: () => changed(input.value), ...properties });
   return { box: make("label", {}, title, input), input };
 }
 
 /** What a JSON block of the page holds, or null where there is none. */
-function held(id) {
+export function held(id) {
   const block = document.getElementById(id);
   return block ? JSON.parse(block.textContent) : null;
 }
 
 /** An address of the web as a link that tells nobody where it was followed from; anything else as text. */
-function address(url) {
+export function address(url) {
   if (!/^https?:\/\/\S+$/i.test(url)) return make("span", { textContent: url });
   return make("a", { href: url, rel: "noopener noreferrer", target: "_blank", textContent: url });
 }
 
 /** A number as the tables write it: no zero before the point. */
-function figure(value, digits = 4) {
+export function figure(value, digits = 4) {
   if (typeof value !== "number") return "–";
   const text = value.toFixed(digits);
   return text.replace(/^(-?)0\./, "$1.");

@@ -1,9 +1,14 @@
 // The explorer: questions in a list that can be narrowed; each is built when it is opened.
 
+import { choice, figure, line, make } from "./dom.js";
+import { foundOf, standingsOf } from "./packed.js";
+import { questionDetail } from "./question.js";
+import { order } from "./tables.js";
+
 const PAGE = 40;
 
 /** Which questions are wanted, for which system, and in what order. */
-function startExplorer(study) {
+export function startExplorer(study) {
   const place = document.getElementById("explorer");
   if (!study || !place) return;
   const kept = new Map(study.found.map((entry) => [entry.system, entry]));
@@ -14,6 +19,7 @@ function startExplorer(study) {
   const more = make("button", { type: "button", class: "more", onclick: () => (state.shown += PAGE, fill(false)) });
 
   const main = (q) => study.scores[state.system]?.[q]?.[0];
+  const found = (q) => [...new Set([state.system, state.beside])].filter((s) => s >= 0).map((s) => foundOf(study, kept.get(s), q, s));
   const label = (q) => study.failed[state.system]?.[q] ?? "";
 
   function wanted(q) {
@@ -57,7 +63,7 @@ function startExplorer(study) {
       box.querySelector(".opened")?.remove();
       if (open) state.opened.add(q);
       else state.opened.delete(q);
-      if (open) box.append(questionDetail(study, kept, q, [state.system, state.beside].filter((s) => s >= 0)));
+      if (open) box.append(questionDetail(study.questions[q], found(q), { ...study, standings: standingsOf(study, q) }));
     };
     opener.addEventListener("click", () => toggle(opener.getAttribute("aria-expanded") !== "true"));
     if (state.opened.has(q)) toggle(true);

@@ -1,6 +1,8 @@
 // Tables: a button in every column title sorts, a line above long tables filters.
 
-const order = new Intl.Collator(undefined, { numeric: true, sensitivity: "base" });
+import { choice, line, make } from "./dom.js";
+
+export const order = new Intl.Collator(undefined, { numeric: true, sensitivity: "base" });
 
 /** What a cell sorts by: its own value, else the first number in it where its column holds numbers, else its text. */
 function sortValue(cell, isNumber) {
@@ -30,7 +32,7 @@ function sortBy(table, column, descending) {
   body.append(...rows.map(([, row]) => row));
 }
 
-function addSorting(table) {
+export function addSorting(table) {
   [...table.tHead.rows[0].cells].forEach((head, column) => {
     const first = head.classList.contains("n"); // numbers: the highest first
     const press = () => {
@@ -97,7 +99,7 @@ function addColumns(box, table) {
   return button;
 }
 
-function startTables() {
+export function startTables() {
   for (const box of document.querySelectorAll(".table")) {
     const table = box.querySelector("table");
     const tools = box.hasAttribute("data-filter") ? addFilters(box, table) : make("div", { class: "tools" });

@@ -1,0 +1,51 @@
+// Facets: how many questions each kind, tag and failure has, as bars that can be pressed.
+
+import { figure, make } from "./dom.js";
+import { params, toggle } from "./state.js";
+
+const FEW = 8; // values before the rest is folded
+
+/** The facets of a reply; `system` is whose failures are counted, `press` takes the parameter and value of a bar. */
+export function facetBars(reply, facts, system, press = toggle) {
+  const titles = new Map(facts.failures.map(({ label, title }) => [label, title]));
+  const parts = [];
+  const means = Object.entries(reply.means ?? {});
+  if (means.length) parts.push(meanBars(means, reply.measure));
+  const failures = reply.failures?.[system] ?? [];
+  if (failures.length) parts.push(bars("Why it fails", `of ${system}`, "failure", failures, press, (value) => titles.get(value) ?? value));
+  if (reply.kinds?.length) parts.push(bars("Kind", "", "kind", reply.kinds, press));
+  for (const [tag, values] of Object.entries(reply.tags ?? {})) if (values.length) parts.push(bars(tag, "", `tag.${tag}`, values, press));
+  return parts;
+}
+
+/** The mean of each system over what is listed. */
+function meanBars(means, measure) {
+  const row = ([system, { mean, n }]) => make("li", { class: "mean", title: `${n.toLocaleString("en")} questions with a value` }, bar(Math.max(0, Math.min(1, mean ?? 0))), make("span", { class: "name", textContent: system }), make("span", { class: "n", textContent: figure(mean, 3) }));
+  return make("section", { class: "facet" }, make("h3", { textContent: `Mean ${measure}` }), make("ul", {}, ...means.map(row)));
+}
+
+function bar(share) {
+  const made = make("i", { "aria-hidden": "true" });
+  made.style.setProperty("--v", share.toFixed(4));
+  return made;
+}
+
+function bars(title, of, name, values, press, words = (value) => value) {
+  const most = Math.max(...values.map(({ n }) => n), 1);
+  const chosen = params().getAll(name);
+  const row = ({ value, n }) => {
+    const button = make("button", { type: "button", "aria-pressed": String(chosen.includes(value)), onclick: () => press(name, value), title: words(value) },
+      bar(n / most), make("span", { class: "name", dir: "auto", textContent: words(value) }), make("span", { class: "n", textContent: n.toLocaleString("en") }));
+    button.setAttribute("data-value", value);
+    return make("li", {}, button);
+  };
+  const gone = chosen.filter((value) => !values.some((one) => one.value === value)).map((value) => ({ value, n: 0 }));
+  const rows = [...values, ...gone].map(row);
+  const list = make("ul", {}, ...rows.slice(0, FEW));
+  const box = make("section", { class: "facet" }, make("h3", {}, title, of ? make("small", { textContent: ` ${of}` }) : null), list);
+  if (rows.length > FEW) {
+    const more = make("button", { type: "button", class: "quietly", textContent: `${rows.length - FEW} more`, onclick: () => (list.append(...rows.slice(FEW)), more.remove()) });
+    box.append(more);
+  }
+  return box;
+}

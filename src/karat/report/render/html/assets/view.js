@@ -1,0 +1,63 @@
+// The entry of the pages of karat view: each page of the server is readable as it is, and becomes more here.
+
+import { ask, apiPath, problem } from "./api.js";
+import { startCharts } from "./charts.js";
+import { startCompare } from "./compare.js";
+import { held, make } from "./dom.js";
+import { facetBars } from "./facets.js";
+import { watchRun } from "./live.js";
+import { startQuestion } from "./panel.js";
+import { startQuestions } from "./questions.js";
+import { startRuns } from "./runs.js";
+import { startTables } from "./tables.js";
+import { restoreTheme, startTheme } from "./theme.js";
+
+const STARTS = { runs: startRuns, compare: startCompare, question: startQuestion, questions, run };
+const main = document.getElementById("main");
+const page = document.body.dataset.page;
+const id = document.body.dataset.run;
+
+async function questions(place, data) {
+  const facts = data.run ?? (await ask(apiPath(id, "")));
+  place.replaceChildren();
+  document.body.classList.add("listing");
+  const list = startQuestions(place, facts);
+  if (facts.state === "running") watch(place, list.refresh);
+}
+
+/** One run: its facets lead to its questions. */
+async function run(place, data) {
+  if (data.run?.state === "running") return watch(place, () => {});
+  if (data.run?.state !== "done") return null;
+  const facts = await ask(apiPath(id, ""));
+  const system = facts.best ?? facts.systems[0];
+  const query = new URLSearchParams([system, ...facts.systems.filter((one) => one !== system).slice(0, 5)].map((one) => ["system", one]));
+  const reply = await ask(apiPath(id, "facets", query));
+  const lead = (name, value) => location.assign(`/run/${encodeURIComponent(id)}/questions?${new URLSearchParams([["system", system], [name, value]])}`);
+  const parts = facetBars(reply, facts, system, lead);
+  const section = make("section", { id: "facets" }, make("h2", { textContent: "Questions" }), make("p", { class: "lead", textContent: "Press a bar to see its questions." }), make("div", { class: "facets" }, ...parts));
+  section.append(make("a", { class: "button main", href: `/run/${encodeURIComponent(id)}/questions`, textContent: `All ${facts.questions.toLocaleString("en")} questions` }));
+  return (place.querySelector("section")?.after(section), null);
+}
+
+function watch(place, grown) {
+  const bar = make("div", { class: "live", role: "status" });
+  place.prepend(bar);
+  watchRun(id, bar, { grown, ended: () => page === "run" && location.reload() });
+}
+
+async function start() {
+  restoreTheme();
+  startTheme(startCharts(), true);
+  const begin = STARTS[page];
+  if (!begin) return startTables();
+  if (page === "run" || page === "compare") startTables();
+  try {
+    await begin(main, held("view-data") ?? {}, id);
+  } catch (error) {
+    main.prepend(problem(error, () => location.reload()));
+    throw error;
+  }
+}
+
+start();

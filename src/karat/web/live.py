@@ -1,0 +1,109 @@
+"""Live: how far a running run is, and the rows that its journal holds already.
+
+A run says of itself what it does in `progress.json`, about once a second; the journal is read on from where it was
+left, and only its lines of whole rows are looked into.
+"""
+
+from __future__ import annotations
+
+import json
+import time
+from contextlib import suppress
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+from karat.core.errors import InputError
+from karat.experiment.progress_file import PROGRESS
+from karat.experiment.store import JOURNAL
+from karat.io.checksum import DamagedError, unsealed_line
+from karat.io.opening import range_pieces
+
+MOST_PROGRESS = 4_096
+MOST_READ = 8 << 20  # bytes of a journal that are read at once
+_ROW = b'"system"'
+
+
+@dataclass(frozen=True)
+class Progress:
+    """What a run is doing."""
+
+    what: str
+    done: int
+    total: int
+    seconds_left: float | None
+
+    def plain(self) -> dict[str, Any]:
+        """As JSON values."""
+        return {"what": self.what, "done": self.done, "total": self.total, "seconds_left": self.seconds_left}
+
+
+def progress_of(folder: Path) -> Progress | None:
+    """What a run says it is doing; None where it says nothing."""
+    path = folder / PROGRESS
+    try:
+        if path.is_symlink() or path.stat().st_size > MOST_PROGRESS:
+            return None
+        held = json.loads(path.read_text("utf-8"))
+        what, done, total, begun = (held[name] for name in ("what", "done", "total", "begun"))
+    except (OSError, ValueError, TypeError, KeyError, RecursionError):
+        return None
+    if not isinstance(what, str) or type(done) is not int or type(total) is not int or not 0 <= done <= total < 2**53:
+        return None
+    left = None
+    if isinstance(begun, int | float) and 0 < done < total and (spent := time.time() - begun) >= 1:
+        left = round((total - done) * spent / done, 1)
+    return Progress(what[:200], done, total, left)
+
+
+@dataclass
+class JournalTail:
+    """The rows that a journal holds, read on from where it was left."""
+
+    folder: Path
+    read: int = 0
+    rest: bytes = b""
+    rows: dict[str, dict[str, str]] = field(default_factory=dict)  # question -> system -> status
+    texts: dict[str, str] = field(default_factory=dict)
+    records: int = 0
+
+    def read_on(self) -> None:
+        """Take in what was appended since."""
+        path = self.folder / JOURNAL
+        with suppress(InputError, OSError):
+            size = path.stat().st_size
+            if path.is_symlink():
+                return
+            if size < self.read:  # it was begun anew
+                self.read, self.rest, self.records = 0, b"", 0
+                self.rows.clear()
+            end = min(size, self.read + MOST_READ)
+            for piece in range_pieces(path, self.read, end):
+                self.read += len(piece)
+                *lines, self.rest = (self.rest + piece).split(b"\n")
+                for line in lines:
+                    self._take(line)
+
+    def _take(self, line: bytes) -> None:
+        self.records += 1
+        if _ROW not in line[:2_000] and _ROW not in line[-2_000:]:
+            return
+        with suppress(DamagedError, ValueError, TypeError, KeyError, RecursionError):
+            record = unsealed_line(line)
+            row, system = record["row"], record["system"]
+            if isinstance(row, dict) and isinstance(system, str):
+                status = "failed" if row.get("status") == "failed" or row.get("error") else "ok"
+                self.rows.setdefault(str(row["id"]), {})[system] = status
+
+    def page(self, offset: int, limit: int) -> dict[str, Any]:
+        """Some rows as the API gives them: without scores, which are computed when all is there."""
+        ids = list(self.rows)
+        systems = list(dict.fromkeys(system for own in self.rows.values() for system in own))
+        rows = [
+            {"n": n, "id": id_, "text": self.texts.get(id_, ""), "kind": None, "tags": {}, "scores": {},
+             "status": dict(self.rows[id_]), "failure": {}, "labels": 0}
+            for n, id_ in enumerate(ids[offset : offset + limit], offset)
+        ]  # fmt: skip
+        return {
+            "total": len(ids), "offset": offset, "of": len(ids), "rows": rows, "measures": [], "systems": systems,
+        }  # fmt: skip

@@ -1,0 +1,300 @@
+"""Runs: the folders that are shown, what their manifests say of them, and what was opened of them.
+
+A run is named by its id alone: no part of an address ever becomes part of a path. A study is read by a thread while
+pages answer, and few are held at a time.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import threading
+import time
+from collections import OrderedDict
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from concurrent.futures import Future
+from contextlib import suppress
+from dataclasses import dataclass
+from functools import cached_property
+from math import isfinite
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from karat.core.errors import InputError, KaratError, did_you_mean
+from karat.experiment.store import RUNNING, RunFolder, open_run, runs_in
+from karat.results.serial import STUDY
+from karat.web.held import Making
+from karat.web.live import JournalTail, Progress, progress_of
+from karat.web.replies import NotHereError, NotYetError
+from karat.web.rows import ROWS, QuestionTable, RunFacts
+
+if TYPE_CHECKING:
+    from karat.report.build.question import QuestionView
+    from karat.report.lookups import StudyView
+    from karat.results.study import Study
+    from karat.web.guard import GuardSettings
+
+TIMES, JUDGEMENTS, LABELS = "times.parquet", "judgements.jsonl", "labels.jsonl"
+AGE = 0.5  # seconds for which a list of runs is taken as it was read
+TABLES, STUDIES = 8, 2  # that are held
+LARGEST_STUDY = 192 << 20
+"""Bytes of a packed study that is opened: beyond it details come from rows.parquet, so that memory stays bounded."""
+
+
+@dataclass(frozen=True)
+class OpenedStudy:
+    """A study with its lookups."""
+
+    study: Study
+
+    @cached_property
+    def view(self) -> StudyView:
+        from karat.report.lookups import StudyView
+
+        return StudyView(self.study)
+
+    def question(self, id_: str) -> QuestionView:
+        """Lookups over one question."""
+        from karat.report.build.question import QuestionView
+
+        return QuestionView(self.study, id_, self.view)
+
+    @cached_property
+    def failures(self) -> dict[str, dict[str, str]]:
+        """The label of each question that a system fails."""
+        labels: dict[str, dict[str, str]] = {}
+        for failure in self.study.failures:
+            labels.setdefault(failure.system, {})[failure.question] = failure.label
+        return labels
+
+
+class View:
+    """What the server shows: the runs of a folder, and `named` ones from elsewhere."""
+
+    def __init__(self, runs_dir: Path, named: Sequence[RunFolder] = (), guard: GuardSettings | None = None) -> None:
+        self.runs_dir, self.named, self.guard = runs_dir, tuple(named), guard
+        self._lock = threading.Lock()
+        self._listed: tuple[float, list[RunFolder]] = (-AGE, [])
+        self._tables: OrderedDict[str, tuple[Any, QuestionTable]] = OrderedDict()
+        self._studies: Making[OpenedStudy] = Making(STUDIES)
+        self._tails: dict[str, JournalTail] = {}
+        self._pages: Making[str] = Making(TABLES)
+        self._digests: dict[str, str] = {}
+        self._costs: dict[str, tuple[Any, float | None]] = {}
+
+    def runs(self) -> list[RunFolder]:
+        """Every run, the first one first. What is a link to somewhere else is left out."""
+        read, runs = self._listed
+        if time.monotonic() - read >= AGE:
+            inside = [run for run in runs_in(self.runs_dir) if not run.path.is_symlink()]
+            ids = {run.id for run in inside}
+            named = [run for run in self.named if run.id not in ids]
+            runs = [*self._again(named), *inside]
+            self._listed = time.monotonic(), runs
+        return runs
+
+    def _again(self, named: Sequence[RunFolder]) -> Iterator[RunFolder]:
+        for run in named:
+            with suppress(InputError):
+                yield open_run(run.path)
+
+    def run(self, id_: str) -> RunFolder:
+        """The run of an id."""
+        runs = self.runs()
+        for run in runs:
+            if run.id == id_:
+                return run
+        raise NotHereError(f"there is no run {id_!r:.120}.{did_you_mean(id_, [run.id for run in runs])}")
+
+    def file(self, run: RunFolder, name: str) -> Path | None:
+        """A file of a run, where it is there and no link to somewhere else."""
+        path = run.path / name
+        return path if path.is_file() and not path.is_symlink() else None
+
+    def table(self, run: RunFolder) -> QuestionTable:
+        """The questions of a run, opened once as long as the file stays as it is."""
+        path = self.file(run, ROWS)
+        if path is None:
+            if run.state == RUNNING:
+                raise NotYetError(f"{run.id} is running: its rows are written when it is done.")
+            raise NotYetError(f"{run.id} has no {ROWS}: it was not finished. Resume it: `karat run`.")
+        stamp = _stamp(path)
+        with self._lock:
+            held = self._tables.get(run.id)
+            if held is not None and held[0] == stamp:
+                self._tables.move_to_end(run.id)
+                return held[1]
+        table = QuestionTable(path, self._facts(run))
+        with self._lock:
+            self._tables[run.id] = stamp, table
+            while len(self._tables) > TABLES:
+                self._tables.popitem(last=False)
+        return table
+
+    def _facts(self, run: RunFolder) -> RunFacts:
+        summary = summary_of(run)
+        best, main = summary.get("best"), summary.get("main")
+        return RunFacts(
+            best=best if isinstance(best, str) else None,
+            main=main if isinstance(main, str) else None,
+            failures=lambda: self.failures(run),
+            disputed=_once(lambda: disputed(self.file(run, JUDGEMENTS))),
+        )
+
+    def failures(self, run: RunFolder) -> Mapping[str, Mapping[str, str]] | None:
+        """Labels of failures of a run whose rows were written without them: from its study, once that is read."""
+        future = self.study_future(run)
+        return future.result().failures if future is not None and future.exception() is None else None
+
+    def study_stamp(self, run: RunFolder) -> tuple[int, int, int] | None:
+        """What tells the study of a run from a later one; None where there is none, or one too large to hold."""
+        path = self.file(run, STUDY)
+        return None if path is None or path.stat().st_size > LARGEST_STUDY else _stamp(path)
+
+    def study_future(self, run: RunFolder) -> Future[OpenedStudy] | None:
+        """The study of a run, being read by a thread; None as for `study_stamp`."""
+        stamp = self.study_stamp(run)
+        return None if stamp is None else self._studies.get((run.id, stamp), lambda: _opened(run.path))
+
+    def study(self, run: RunFolder) -> OpenedStudy | None:
+        """The study of a run, waited for; None as for `study_stamp`."""
+        future = self.study_future(run)
+        return None if future is None else future.result()
+
+    def progress(self, run: RunFolder) -> Progress | None:
+        """How far a run is that is running."""
+        return progress_of(run.path) if run.state == RUNNING else None
+
+    def tail(self, run: RunFolder) -> JournalTail:
+        """The rows that the journal of a running run holds by now."""
+        with self._lock:
+            tail = self._tails.setdefault(run.id, JournalTail(run.path))
+            while len(self._tails) > TABLES:
+                self._tails.pop(next(iter(self._tails)))
+            tail.read_on()
+        return tail
+
+    def rendered(self, key: tuple[Any, ...], render: Callable[[], str]) -> Future[str]:
+        """A page that takes long to make, made once as long as what it shows stays as it is."""
+        return self._pages.get(key, render)
+
+    def digest(self, name: str, content: bytes) -> str:
+        """What tells this content of a file from others."""
+        if name not in self._digests:
+            self._digests[name] = hashlib.sha256(content).hexdigest()[:32]
+        return self._digests[name]
+
+    def cost(self, run: RunFolder) -> float | None:
+        """What its answers cost in USD; None where a cost is not known."""
+        path = self.file(run, TIMES)
+        if path is None:
+            return None
+        stamp = _stamp(path)
+        if self._costs.get(run.id, (None, None))[0] != stamp:
+            self._costs[run.id] = stamp, _cost(path)
+        return self._costs[run.id][1]
+
+    def about(self, run: RunFolder) -> dict[str, Any]:
+        """A run as the list shows it: what its manifest says, checked, and how far it is."""
+        summary, manifest = summary_of(run), run.manifest
+        progress = self.progress(run)
+        testset = _mapping(_mapping(manifest.get("inputs")).get("testset"))
+        questions = summary.get("questions", testset.get("questions"))
+        return {
+            "id": run.id,
+            "name": _text(manifest.get("name")) or run.id,
+            "started": _text(manifest.get("started")),
+            "finished": _text(manifest.get("finished")),
+            "state": run.state,
+            "systems": _count(summary.get("systems")),
+            "questions": _count(questions),
+            "main": _text(summary.get("main")),
+            "best": _text(summary.get("best")),
+            **{name: _real(summary.get(name)) for name in ("mean", "low", "high")},
+            "cost_usd": self.cost(run),
+            "testset": _text(testset.get("digest")),
+            "progress": progress.plain() if progress is not None else None,
+        }
+
+
+def _opened(folder: Path) -> OpenedStudy:
+    from karat.results.serial import load_study
+
+    opened = OpenedStudy(load_study(folder))
+    opened.failures  # noqa: B018  (made here, where nobody waits)
+    return opened
+
+
+def summary_of(run: RunFolder) -> Mapping[str, Any]:
+    """What a manifest says its run found; it may be damaged."""
+    return _mapping(run.manifest.get("summary"))
+
+
+def disputed(path: Path | None) -> frozenset[str]:
+    """The questions of which a judge that was asked again gave another value."""
+    from karat.io.opening import pieces
+
+    ids: set[str] = set()
+    rest = b""
+    for piece in pieces(path) if path is not None else ():
+        *lines, rest = (rest + piece).split(b"\n")
+        if len(rest) > _LONGEST_LINE:
+            raise InputError("a line is too long", place=str(path), remedy="Run it again.")
+        for line in lines:
+            if b'"repeats"' not in line:
+                continue
+            with suppress(ValueError, RecursionError):
+                row = json.loads(line)
+                repeats = [v for v in row.get("repeats") or () if isinstance(v, int | float)]
+                if repeats and max(repeats) > min(repeats) and isinstance(row.get("id"), str):
+                    ids.add(row["id"])
+    return frozenset(ids)
+
+
+_LONGEST_LINE = 16 << 20
+
+
+def _cost(path: Path) -> float | None:
+    from karat.io.parquet import check_parquet, parquet_columns
+
+    try:
+        if "cost_usd" not in check_parquet(path, str(path)):
+            return None
+        costs = parquet_columns(path, str(path), ["cost_usd"], 0, None)["cost_usd"].drop_nulls()
+        total = costs.sum() if len(costs) and costs.dtype.is_numeric() else None
+    except KaratError:
+        return None
+    return _real(total)
+
+
+def _once(make: Callable[[], frozenset[str]]) -> Callable[[], frozenset[str]]:
+    held: list[frozenset[str]] = []
+
+    def made() -> frozenset[str]:
+        if not held:
+            held.append(make())
+        return held[0]
+
+    return made
+
+
+def _stamp(path: Path) -> tuple[int, int, int]:
+    status = path.stat()
+    return status.st_mtime_ns, status.st_size, status.st_ino
+
+
+def _mapping(value: object) -> Mapping[str, Any]:
+    return value if isinstance(value, Mapping) else {}
+
+
+def _text(value: object) -> str | None:
+    return value if isinstance(value, str) else None
+
+
+def _count(value: object) -> int | None:
+    return value if type(value) is int and 0 <= value < 2**53 else None
+
+
+def _real(value: object) -> float | None:
+    number = isinstance(value, int | float) and not isinstance(value, bool)
+    return float(value) if number and isfinite(value) else None  # type: ignore[arg-type]
