@@ -120,8 +120,8 @@ def _nothing_fits(input: Input, kind: Kind) -> InputError:
         inside = ", ".join(sorted(path.name for path in input.folder.iterdir())[:6]) or "nothing"
         return input.error(
             f"is a folder where a file is meant (it holds {inside})",
-            remedy="Name a file in it; of folders, BEIR and MTEB (queries, qrels/), momento (queries, qrels) and datasets "
-            "of Hugging Face (saved by save_to_disk, or files named by their splits) are read.",
+            remedy="Name a file in it; of folders, BEIR and MTEB (queries, qrels/), momento (queries, qrels) and "
+            "datasets of Hugging Face (saved by save_to_disk, or files named by their splits) are read.",
         )
     others = "" if input.selection is None else f"Read: {input.selection.note or 'its only split'}."
     if input.fields:

@@ -68,11 +68,11 @@ def _damaged(what: str, place: str) -> FileRefusedError:
 def _unpacked_size(data: bytes | mmap, most: int) -> int:
     """What the batches of a stream take once they are unpacked, in bytes; counting ends beyond `most`."""
     at = size = 0
-    while at < len(data) and size <= most:
+    while size <= most:
         if data[at : at + 4] != SIGN:
             raise ValueError("no message")
         length = _number(data, at + 4, 4)
-        if not length:
+        if not length:  # a file that was cut between two messages lacks this end
             break
         message = _Struct(data, at + 8 + _number(data, at + 8, 4))
         body, end = at + 8 + length, at + 8 + length + message.number(_BODY, 8)

@@ -76,10 +76,10 @@ def selected_split(folder: Path, wanted: str | None) -> Selection | None:
 
 def selected_corpus(folder: Path, wanted: str | None) -> Selection | None:
     """The files of a dataset that hold its documents; None: all that the folder holds is read."""
-    corpus = folder / "corpus"
-    if corpus.is_dir() and (wanted is not None or (folder / _DICT).is_file() or _is_retrieval(folder)):
-        if splits := _splits_of(corpus, True):
-            return choose(folder, splits, None if wanted == "corpus" else wanted, "corpus", ignored(folder))
+    has_part = wanted is not None or (folder / _DICT).is_file() or _is_retrieval(folder)
+    splits = _splits_of(folder / "corpus", True) if has_part and (folder / "corpus").is_dir() else {}
+    if splits:
+        return choose(folder, splits, None if wanted == "corpus" else wanted, "corpus", ignored(folder))
     splits = _saved_splits(folder) or (_splits_of(folder, True) if wanted is not None else {})
     if splits:
         return choose(folder, splits, wanted, "corpus", ignored(folder))
@@ -105,7 +105,9 @@ def choose(folder: Path, splits: Splits, wanted: str | None, usual: str, left: S
     shown = ", ".join(names[:_MOST_NAMED]) + (f" and {len(names) - _MOST_NAMED} more" if names[_MOST_NAMED:] else "")
     if wanted is not None and wanted not in splits:
         has = f"Splits: {shown}." if any(names) else "It holds one split, without a name: leave the # out."
-        raise InputError(f"has no split {wanted!r}", place=str(folder), remedy=f"{did_you_mean(wanted, names)} {has}")
+        raise InputError(
+            f"has no split {wanted!r}", place=str(folder), remedy=f"{did_you_mean(wanted, names)} {has}".strip()
+        )
     name = wanted if wanted is not None else names[0] if len(names) == 1 else usual
     if name not in splits:
         raise InputError(

@@ -84,8 +84,7 @@ def _items(name: str, part: str) -> Iterator[Any]:
             raise InputError(f"has no {part}", place=name, remedy=f"Name a dataset that has.{more}")
         items = iter(getattr(dataset, f"{part}_iter")())
         first = next(items, None)
-    for item in chain([] if first is None else [first], _each(items, name, part, library)):
-        yield item
+    yield from chain([] if first is None else [first], _each(items, name, part, library))
 
 
 def _each(items: Iterator[Any], name: str, part: str, library: Any) -> Iterator[Any]:
@@ -144,4 +143,5 @@ def _offline(library: Any) -> Iterator[None]:
 
 
 def _below(kind: type) -> list[type]:
-    return [below for one in kind.__subclasses__() for below in (one, *_below(one))]
+    kinds: list[type] = kind.__subclasses__()
+    return [below for one in kinds for below in (one, *_below(one))]

@@ -14,7 +14,7 @@ from karat.io.irds import docs_of_id
 
 
 def _sniff(file: File) -> bool | None:
-    return True if file.is_dataset_id else False
+    return file.is_dataset_id
 
 
 def _read(file: File) -> Iterator[Doc]:
