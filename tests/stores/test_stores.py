@@ -1,4 +1,4 @@
-"""Stores searched as they are, over the real thing: an environment each, made by uv.
+"""Stores searched as they are, and datasets read, over the real thing: an environment each, made by uv.
 
 KARAT_STORES names the folder where the environments stand or are made; then none may be left out. Without it they are
 made for this run, and one that cannot be made is skipped.
@@ -12,30 +12,34 @@ import pytest
 from environments import made_environment
 
 HERE = Path(__file__).parent
+BUILDERS = HERE.parent / "builders"
 PACKAGES = {
     "pgvector": ("pgserver",),
     "lancedb": (),
     "milvus": (),
     "qdrant": (),
+    "datasets": ("datasets",),
+    "irds": (),
 }
+EXTRAS = {"datasets": None, "irds": "ir-datasets"}  # others are called as the store is
 SECONDS = 300
 pytestmark = pytest.mark.stores
 
 
 @pytest.mark.parametrize("name", PACKAGES)
-def test_a_store_ranks_as_exact_search_does_and_fails_in_sentences(name, tmp_path):
+def test_the_real_thing_does_as_karat_says_and_fails_in_sentences(name, tmp_path):
     given = os.environ.get("KARAT_STORES")
     packages = ("pytest>=8.2", *PACKAGES[name])
     try:
-        python = made_environment((Path(given) if given else tmp_path) / name, packages, extra=name)
+        python = made_environment((Path(given) if given else tmp_path) / name, packages, extra=EXTRAS.get(name, name))
     except (LookupError, OSError, subprocess.TimeoutExpired) as problem:
         if given:
             raise
-        pytest.skip(f"no environment with karat[{name}]: {problem}")
+        pytest.skip(f"no environment for {name}: {problem}")
     options = ("-c", os.devnull, "--rootdir", HERE, "--noconftest", "-p", "no:cacheprovider", "-q", "-rP")
     done = subprocess.run(
         [python, "-m", "pytest", *options, HERE / f"{name}_checks.py"],
-        env={**os.environ, "HOME": str(tmp_path), "PYTEST_ADDOPTS": ""},
+        env={**os.environ, "HOME": str(tmp_path), "PYTEST_ADDOPTS": "", "PYTHONPATH": str(BUILDERS)},
         cwd=tmp_path,
         capture_output=True,
         text=True,

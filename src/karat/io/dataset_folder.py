@@ -76,11 +76,11 @@ def selected_split(folder: Path, wanted: str | None) -> Selection | None:
 
 def selected_corpus(folder: Path, wanted: str | None) -> Selection | None:
     """The files of a dataset that hold its documents; None: all that the folder holds is read."""
-    has_part = wanted is not None or (folder / _DICT).is_file() or _is_retrieval(folder)
-    splits = _splits_of(folder / "corpus", True) if has_part and (folder / "corpus").is_dir() else {}
-    if splits:
-        return choose(folder, splits, None if wanted == "corpus" else wanted, "corpus", ignored(folder))
-    splits = _saved_splits(folder) or (_splits_of(folder, True) if wanted is not None else {})
+    splits = _saved_splits(folder)
+    if not splits and (folder / "corpus").is_dir() and (wanted is not None or _is_retrieval(folder)):
+        splits, wanted = _splits_of(folder / "corpus", True), None if wanted == "corpus" else wanted
+    if not splits and wanted is not None:
+        splits = _splits_of(folder, True)
     if splits:
         return choose(folder, splits, wanted, "corpus", ignored(folder))
     if wanted is not None:
@@ -116,7 +116,11 @@ def choose(folder: Path, splits: Splits, wanted: str | None, usual: str, left: S
             remedy=f"Say which: {folder}#{names[0]}",
         )
     files = splits[name]
+    if not files:
+        remedy = "Name another split, or save or copy the dataset again."
+        raise InputError(f"holds no rows{f' in split {name!r}' if name else ''}", place=str(folder), remedy=remedy)
     for file in files:
+        _check_inside(folder, file)
         _refuse_pointer(file)
     others = [other for other in names if other != name]
     parts = [f"split {name}" if name else ""]
@@ -141,7 +145,7 @@ def _part(folder: Path, name: str) -> Splits:
     if (folder / name).is_dir():
         return _splits_of(folder / name, True)
     files = [path for path in _files(folder) if path.name.split(".")[0] == name]
-    return {"": (_inside(folder, files[0]),)} if files else {}
+    return {"": (files[0],)} if files else {}
 
 
 def _splits_of(folder: Path, any_name: bool) -> Splits:
@@ -153,7 +157,7 @@ def _splits_of(folder: Path, any_name: bool) -> Splits:
     for files in named or (filter(None, listed) if any_name else ()):
         splits: dict[str, list[Path]] = {}
         for path in files:
-            splits.setdefault(_stem(path), []).append(_inside(folder, path))
+            splits.setdefault(_stem(path), []).append(path)
         return {name: tuple(paths) for name, paths in splits.items()}
     return {}
 
@@ -164,17 +168,17 @@ def _saved_splits(folder: Path) -> Splits:
         names = _json(folder / _DICT).get("splits")
         if not isinstance(names, list) or not names or not all(isinstance(name, str) for name in names):
             raise _damaged(folder / _DICT, 'its "splits" is no list of names')
-        return {name: _saved(_child(folder, name, _DICT), folder) for name in names}
+        return {name: _saved(_child(folder, name, _DICT)) for name in names}
     if (folder / _STATE).is_file() and (folder / _INFO).is_file():
         split = _json(folder / _STATE).get("_split")
-        return {split if isinstance(split, str) else "": _saved(folder, folder)}
+        return {split if isinstance(split, str) else "": _saved(folder)}
     return {}
 
 
-def _saved(folder: Path, top: Path) -> tuple[Path, ...]:
-    """The files of a dataset, as its state lists them."""
+def _saved(folder: Path) -> tuple[Path, ...]:
+    """The files of a dataset, as its state lists them; none where it has no rows or is not there."""
     if not (folder / _STATE).is_file():
-        raise InputError("is missing", place=str(folder / _STATE), remedy="Save or copy the dataset again.")
+        return ()
     state = _json(folder / _STATE)
     listed = state.get("_data_files")
     entries = listed if isinstance(listed, list) else [None]
@@ -187,9 +191,7 @@ def _saved(folder: Path, top: Path) -> tuple[Path, ...]:
             place=str(folder),
             remedy="Save it again with a newer version of datasets.",
         )
-    if not names:
-        raise InputError("holds no rows", place=str(folder), remedy="Name another split, or save the dataset again.")
-    return tuple(_inside(top, _child(folder, str(name), _STATE)) for name in names)
+    return tuple(_child(folder, str(name), _STATE) for name in names)
 
 
 def _child(folder: Path, name: str, source: str) -> Path:
@@ -201,14 +203,14 @@ def _child(folder: Path, name: str, source: str) -> Path:
     return folder / name
 
 
-def _inside(folder: Path, path: Path) -> Path:
-    """A file that is there and in the folder; a link may lead to the blobs of a download cache that holds both."""
+def _check_inside(folder: Path, path: Path) -> None:
+    """A file must be there and in the folder; a link may lead to the blobs of a download cache that holds both."""
     if not path.is_file():
         raise InputError("is missing", place=str(path), remedy="Save, copy or download the dataset again.")
     top, real = Path(os.path.realpath(folder)), Path(os.path.realpath(path))
     home = next((parent.parent for parent in (top, *top.parents) if parent.parent.name == "snapshots"), None)
     if real.is_relative_to(top) or (home is not None and real.is_relative_to(home.parent / "blobs")):
-        return path
+        return
     raise InputError("is a link that leads out of the folder", place=str(path), remedy="Copy the file into the folder.")
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import logging
 import os
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
@@ -126,7 +127,10 @@ def _errors_named(name: str, part: str, library: Any) -> Iterator[None]:
 
 @contextmanager
 def _offline(library: Any) -> Iterator[None]:
-    """Streams of the network closed, and opened again at the end; a local file is none."""
+    """Streams of the network closed, and the log silent, until the end; a local file is none of these streams."""
+    logger = library.log.easy().logger()
+    level = logger.level
+    logger.setLevel(logging.ERROR)
     kinds = [kind for kind in _below(library.util.BaseDownload) if not issubclass(kind, library.util.LocalDownload)]
     streams: dict[Any, Callable[..., Any]] = {kind: kind.__dict__["stream"] for kind in kinds if "stream" in vars(kind)}
 
@@ -138,6 +142,7 @@ def _offline(library: Any) -> Iterator[None]:
     try:
         yield
     finally:
+        logger.setLevel(level)
         for kind, stream in streams.items():
             kind.stream = stream
 

@@ -1,6 +1,7 @@
 import gzip
 import json
 import shutil
+import sys
 
 import pytest
 from dataset_folders import QRELS, QUERIES, beir, canonical, jsonl, judgements, mteb, parquet, saved, saved_dict
@@ -49,6 +50,10 @@ def test_which_split_is_read(tmp_path):
         f"{folder}: has no split 'vaildation'. Did you mean validation? Splits: train, test, validation."
     )
     assert read_testset(saved_dict(tmp_path / "one", dev=ROWS))[0].ids == ("a", "b")
+    folder = saved_dict(tmp_path / "partly", train=ROWS, test=ROWS)
+    (folder / "train/state.json").write_text('{"_data_files": []}')
+    assert read_testset(folder)[0].ids == ("a", "b")
+    assert refused(f"{folder}#train").startswith(f"{folder}: holds no rows in split 'train'.")
     folder = saved_dict(tmp_path / "two", train=ROWS, dev=ROWS)
     assert refused(folder) == (
         f"{folder}: holds 2 splits (train, dev), none of them called test. Say which: {folder}#train"
@@ -177,7 +182,11 @@ def test_what_is_no_test_set(tmp_path):
     folder = saved(tmp_path / "none left", ROWS)
     (folder / "state.json").write_text('{"_data_files": []}')
     assert "holds no rows" in refused(folder)
-    with pytest.raises(UsageError, match="not installed"):
+
+
+def test_ids_of_ir_datasets_need_the_package(monkeypatch):
+    monkeypatch.setitem(sys.modules, "ir_datasets", None)
+    with pytest.raises(UsageError, match=r"not installed\. Run: pip install 'karat\[ir-datasets\]'"):
         read_testset("irds:beir/scifact/test")
 
 
