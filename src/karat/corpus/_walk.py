@@ -17,6 +17,7 @@ from karat.core.errors import InputError
 from karat.io.dataset_folder import Selection, is_dataset_id, selected_corpus, split_named
 from karat.io.decoding import printable
 from karat.io.irds import check_docs
+from karat.io.opening import refusing
 
 _JUNK_FOLDERS = frozenset({"__pycache__", "__MACOSX", "node_modules"})
 _JUNK_FILES = frozenset({"thumbs.db", "desktop.ini"})
@@ -80,7 +81,9 @@ class CorpusWalk:
                 what = "cannot be read: permission denied"
             raise InputError(what, place=printable(str(source)), remedy="Check the path.") from None
         if stat.S_ISDIR(status.st_mode):
-            if (selection := selected_corpus(source, split)) is not None:
+            with refusing(source):
+                selection = selected_corpus(source, split)
+            if selection is not None:
                 self._selected(source, selection)
             else:
                 self._folder(source)

@@ -6,13 +6,13 @@ A batch may claim any number of rows of nothing, and a packed buffer any size: b
 from __future__ import annotations
 
 import io
-from mmap import ACCESS_READ, mmap
+from mmap import mmap
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 from karat.io.limits import REPEATED_FREE, unpacked_most
-from karat.io.opening import FileRefusedError, open_regular
-from karat.io.parquet import VALUE, held_bytes, too_large
+from karat.io.opening import FileRefusedError
+from karat.io.parquet import VALUE, checked_size, held_bytes, too_large
 
 if TYPE_CHECKING:
     import polars as pl
@@ -30,13 +30,7 @@ def read_arrow(source: Path | bytes, place: str) -> pl.DataFrame:
     """The rows of a file, or of its bytes; FileRefusedError where it unpacks to too much or is damaged."""
     import polars as pl
 
-    if isinstance(source, bytes):
-        packed = len(source)
-        _check(source, place)
-    else:
-        with open_regular(source) as file, mmap(file.fileno(), 0, access=ACCESS_READ) as data:
-            packed = len(data)
-            _check(data, place)
+    packed = checked_size(source, _check, place)
     try:
         frame = pl.read_ipc_stream(io.BytesIO(source) if isinstance(source, bytes) else source)
     except MemoryError:

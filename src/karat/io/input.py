@@ -21,7 +21,7 @@ from karat.io.field_reader import MOST_SHAPES
 from karat.io.fields import PRINTED, SPAN, UNSCORED, Columns, checked_map, field_name, looks_keyed
 from karat.io.formulas import unguarded_cell
 from karat.io.frames import is_frame, polars_frame, read_workbook
-from karat.io.opening import HEAD
+from karat.io.opening import HEAD, refusing
 from karat.io.parquet import parquet_pieces, read_parquet
 from karat.io.sniff import Container, is_document, text_shape
 from karat.io.source import Source
@@ -79,10 +79,11 @@ class Input:
         folder, split = split_named(path)
         if "\0" in input.name or not os.path.isdir(folder):
             input.source = Source(path)
-        elif (selection := selected_split(folder, split)) is not None:
-            input.selection = selection
         else:
-            input.folder, input.split = folder, split
+            with refusing(folder):
+                input.selection = selected_split(folder, split)
+            if input.selection is None:
+                input.folder, input.split = folder, split
         return input
 
     @classmethod

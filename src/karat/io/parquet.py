@@ -44,13 +44,7 @@ def _pieces(
     """Pieces of the size that is said for the row where each begins; None for all rows."""
     import polars as pl
 
-    if isinstance(source, bytes):
-        packed = len(source)
-        _check(source, place)
-    else:
-        with open_regular(source) as file, mmap(file.fileno(), 0, access=ACCESS_READ) as data:
-            packed = len(data)
-            _check(data, place)
+    packed = checked_size(source, _check, place)
     most = max(REPEATED_FREE, unpacked_most(packed))
     begin = unpacked = 0
     while True:
@@ -72,6 +66,16 @@ def _pieces(
         begin += frame.height
         if size is None or frame.height < size:
             return
+
+
+def checked_size(source: Path | bytes, check: Callable[[bytes | mmap, str], None], place: str) -> int:
+    """The size of a file, or of its bytes, once `check` has found nothing against them."""
+    if isinstance(source, bytes):
+        check(source, place)
+        return len(source)
+    with open_regular(source) as file, mmap(file.fileno(), 0, access=ACCESS_READ) as data:
+        check(data, place)
+        return len(data)
 
 
 def held_bytes(frame: pl.DataFrame) -> int:
