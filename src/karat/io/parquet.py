@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     import polars as pl
 
 SIGN = b"PAR1"
-_VALUE = 8  # bytes that a value takes at least, once it is unpacked
+VALUE = 8  # bytes that a value takes at least, once it is unpacked
 _DEEPEST = 20
 _FIRST, _PIECE = 1 << 8, 1 << 18  # rows
 _REMEDY = "If you trust it, write it as several files, or as JSONL."
@@ -44,13 +44,7 @@ def _pieces(
     """Pieces of the size that is said for the row where each begins; None for all rows."""
     import polars as pl
 
-    if isinstance(source, bytes):
-        packed = len(source)
-        _check(source, place)
-    else:
-        with open_regular(source) as file, mmap(file.fileno(), 0, access=ACCESS_READ) as data:
-            packed = len(data)
-            _check(data, place)
+    packed = checked_size(source, _check, place)
     most = max(REPEATED_FREE, unpacked_most(packed))
     begin = unpacked = 0
     while True:
@@ -59,19 +53,38 @@ def _pieces(
             size = size_at(begin)
             rows = scan.slice(begin, size) if size is not None else scan
             frame = (rows if columns is None else rows.select(columns)).collect()
-            named = frame.select(pl.col(pl.Categorical).cat.len_bytes().cast(pl.UInt64).sum())
+            held = held_bytes(frame)
         except (pl.exceptions.PanicException, Exception) as error:
             what = (str(error).strip().splitlines() or [type(error).__name__])[0][:120].rstrip(".")
             raise _damaged(what, place) from None
-        unpacked += frame.estimated_size() + sum(named.row(0) if named.width else ())
+        unpacked += held
         if unpacked > most:
-            raise _too_large(most, packed, place)
+            raise too_large(most, packed, place)
         if begin and not frame.height:
             return
         yield frame
         begin += frame.height
         if size is None or frame.height < size:
             return
+
+
+def checked_size(source: Path | bytes, check: Callable[[bytes | mmap, str], None], place: str) -> int:
+    """The size of a file, or of its bytes, once `check` has found nothing against them."""
+    if isinstance(source, bytes):
+        check(source, place)
+        return len(source)
+    with open_regular(source) as file, mmap(file.fileno(), 0, access=ACCESS_READ) as data:
+        check(data, place)
+        return len(data)
+
+
+def held_bytes(frame: pl.DataFrame) -> int:
+    """What the values of a frame take, those counted again that it holds once and names in many rows."""
+    import polars as pl
+
+    named = frame.select(pl.col(pl.Categorical).cat.len_bytes().cast(pl.UInt64).sum())
+    size: int = frame.estimated_size() + sum(named.row(0) if named.width else ())
+    return size
 
 
 def _check(data: bytes | mmap, place: str) -> None:
@@ -81,7 +94,7 @@ def _check(data: bytes | mmap, place: str) -> None:
     except (IndexError, KeyError, TypeError, ValueError, RecursionError):
         raise _damaged("its metadata cannot be read", place) from None
     if size > most:
-        raise _too_large(most, len(data), place)
+        raise too_large(most, len(data), place)
 
 
 def _damaged(what: str, place: str) -> FileRefusedError:
@@ -90,7 +103,8 @@ def _damaged(what: str, place: str) -> FileRefusedError:
     )
 
 
-def _too_large(most: int, size: int, place: str) -> FileRefusedError:
+def too_large(most: int, size: int, place: str) -> FileRefusedError:
+    """The refusal of a file in columns that unpacks to more than it may."""
     return FileRefusedError(
         "large", f"unpacks to more than {most >> 20:,} MB, and has {size:,} bytes itself", place=place, remedy=_REMEDY
     )
@@ -114,7 +128,7 @@ def _unpacked_size(data: bytes | mmap, most: int) -> int:
                 values = sum(page[name][_VALUES] for name in _PAGE_HEADS if name in page)
                 if min(page[_PAGE_UNPACKED], page[_PAGE_PACKED], values) < 0:
                     raise ValueError("a page of less than nothing")
-                size += page[_PAGE_UNPACKED] + _VALUE * values
+                size += page[_PAGE_UNPACKED] + VALUE * values
                 place = header.place + page[_PAGE_PACKED]
     return size
 
