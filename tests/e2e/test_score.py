@@ -135,7 +135,7 @@ def test_each_ending_names_a_format(files, karat, ending):
 
 def test_an_ending_that_names_no_format_is_refused(files, karat, folder):
     before = sorted(os.listdir())
-    assert "Endings: .csv" in karat("score", "qa.jsonl", "bm25.run", "-o", "table.xlsx").sentence
+    assert "Endings: .csv" in karat("score", "qa.jsonl", "bm25.run", "-o", "table.docx").sentence
     assert "into a folder" in karat("score", "qa.jsonl", "bm25.run", "-o", "t.md", "--export", "trec").sentence
     assert "add -o out/" in karat("score", "qa.jsonl", "bm25.run", "--export", "trec").sentence
     assert "Did you mean liverag" in karat("score", "qa.jsonl", "bm25.run", "-o", "out", "--export", "liverg").sentence

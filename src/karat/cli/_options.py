@@ -53,7 +53,8 @@ def columns_of(pairs: Sequence[str] | None) -> dict[str, str]:
 Testset = Annotated[
     str,
     typer.Argument(
-        metavar="TESTSET", help="Questions with gold: CSV, TSV, JSON, JSONL, Parquet, qrels, SQuAD, BEIR ..."
+        metavar="TESTSET",
+        help="Questions with gold: CSV, TSV, JSON, JSONL, Parquet, qrels, SQuAD, BEIR, FOLDER#SPLIT ...",
     ),
 ]
 IndexFolder = Annotated[str, typer.Argument(metavar="INDEX", help="A folder that `karat index` wrote.")]

@@ -14,7 +14,9 @@ from karat.cli._output import FAILED, counted_on_terminal, leave, show_document
 def command(
     sources: Annotated[
         list[str],
-        typer.Argument(help="Folders or files: pdf, md, html, docx, txt, jsonl, csv, parquet, BEIR.", metavar="DOCS"),
+        typer.Argument(
+            help="Folders or files: pdf, md, html, docx, txt, jsonl, csv, parquet, BEIR, FOLDER#SPLIT.", metavar="DOCS"
+        ),
     ],
     output: Annotated[str, typer.Option("-o", "--output", help="The folder to write, for example handbook.index.")],
     chunk: Annotated[

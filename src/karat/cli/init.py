@@ -18,7 +18,10 @@ def command(
         str | None, typer.Argument(help="A folder or file of documents, or a folder that `karat index` wrote.")
     ] = None,
     testset: Annotated[
-        str | None, typer.Argument(help="Questions with gold: CSV, TSV, JSON, JSONL, Parquet, qrels, SQuAD, BEIR ...")
+        str | None,
+        typer.Argument(
+            help="Questions with gold: CSV, TSV, JSON, JSONL, Parquet, qrels, SQuAD, BEIR, FOLDER#SPLIT ..."
+        ),
     ] = None,
     output: Annotated[
         str | None, typer.Option("-o", "--output", help="The file to write; karat.yaml by default.")

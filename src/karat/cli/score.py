@@ -34,7 +34,10 @@ if TYPE_CHECKING:
 @with_matching
 def command(
     testset: Annotated[
-        str, typer.Argument(help="Questions with gold: CSV, TSV, JSON, JSONL, Parquet, qrels, SQuAD, BEIR ...")
+        str,
+        typer.Argument(
+            help="Questions with gold: CSV, TSV, JSON, JSONL, Parquet, qrels, SQuAD, BEIR, FOLDER#SPLIT ..."
+        ),
     ],
     results: Annotated[list[str], typer.Argument(help="What one or more systems returned, a file each.")],
     measure: Annotated[

@@ -25,7 +25,10 @@ from karat.cli._output import counted_on_terminal, show
 @with_hosts
 def command(
     testset: Annotated[
-        str | None, typer.Argument(help="Questions with gold: CSV, TSV, JSON, JSONL, Parquet, qrels, SQuAD, BEIR ...")
+        str | None,
+        typer.Argument(
+            help="Questions with gold: CSV, TSV, JSON, JSONL, Parquet, qrels, SQuAD, BEIR, FOLDER#SPLIT ..."
+        ),
     ] = None,
     source: Annotated[
         list[str] | None,

@@ -12,6 +12,7 @@ from pathlib import Path
 from typing import Any
 
 from karat.core.docs import Problem
+from karat.io.dataset_folder import is_dataset_id
 from karat.io.decoding import cleaned, decode, printable
 from karat.io.limits import LINE_LIMIT, ReadLimits
 from karat.io.opening import HEAD, FileRefusedError, first_bytes, is_gzip, pieces, range_pieces, read_whole, refusing
@@ -27,6 +28,7 @@ def no_progress(what: str, done: int, total: int) -> None:
 ROWS_NAMED = 20
 """How many rows with the same kind of problem are named one by one."""
 
+_ENDLESS = 1 << 50  # bytes: what a dataset by its id may hold is not measured by a file
 _OTHER_ENCODING = "Save it as UTF-8 if it reads wrongly."
 
 
@@ -136,12 +138,17 @@ class File:
     @cached_property
     def size(self) -> int:
         """What it takes on disk, in bytes."""
-        return os.stat(self.path).st_size
+        return _ENDLESS if self.is_dataset_id else os.stat(self.path).st_size
+
+    @property
+    def is_dataset_id(self) -> bool:
+        """Whether it is no file, but a dataset of ir_datasets."""
+        return is_dataset_id(self.path)
 
     @cached_property
     def head(self) -> bytes:
         """The first 64 KiB, unpacked."""
-        return first_bytes(self.path, HEAD)
+        return b"" if self.is_dataset_id else first_bytes(self.path, HEAD)
 
     def data(self) -> bytes:
         """All bytes, unpacked."""

@@ -80,7 +80,7 @@ def readable() -> str:
 
 def reader_of(file: File) -> Reader:
     """The reader for a file: by its content where that is certain, else by its name; ReadError where there is none."""
-    if not file.head:
+    if not file.head and not file.is_dataset_id:
         raise ReadError("empty", "is empty (0 bytes).", "Leave it out, or restore it.")
     opinions = [(reader, reader.sniff(file)) for reader in READERS]
     sure = [reader for reader, opinion in opinions if opinion is True]

@@ -14,7 +14,10 @@ from typing import NamedTuple
 
 from karat.core.docs import Problem
 from karat.core.errors import InputError
+from karat.io.dataset_folder import Selection, is_dataset_id, selected_corpus, split_named
 from karat.io.decoding import printable
+from karat.io.irds import check_docs
+from karat.io.opening import refusing
 
 _JUNK_FOLDERS = frozenset({"__pycache__", "__MACOSX", "node_modules"})
 _JUNK_FILES = frozenset({"thumbs.db", "desktop.ini"})
@@ -61,6 +64,11 @@ class CorpusWalk:
 
     def add_source(self, source: Path) -> None:
         """Everything that one source names; a source that is not there is the user's mistake."""
+        if is_dataset_id(source):
+            check_docs(str(source))
+            self.files.append(FoundFile(source, str(source), Path(), True))
+            return
+        source, split = split_named(source)
         try:
             status = source.stat()
         except (OSError, ValueError) as error:
@@ -73,9 +81,21 @@ class CorpusWalk:
                 what = "cannot be read: permission denied"
             raise InputError(what, place=printable(str(source)), remedy="Check the path.") from None
         if stat.S_ISDIR(status.st_mode):
-            self._folder(source)
+            with refusing(source):
+                selection = selected_corpus(source, split)
+            if selection is not None:
+                self._selected(source, selection)
+            else:
+                self._folder(source)
         else:
             self._file(FoundFile(source, source.name, source.parent, True), status)
+
+    def _selected(self, top: Path, selection: Selection) -> None:
+        """The files of a dataset that hold its documents."""
+        for path in selection.files:
+            self._file(FoundFile(path, path.relative_to(top).as_posix(), top, False), path.stat())
+        if selection.note:
+            self._add_problem(top, "split", f"is a dataset: {selection.note}.", fatal=False)
 
     def count_skipped(self) -> None:
         """Count what was passed over."""

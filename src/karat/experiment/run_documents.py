@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, Any
 
 from karat.core.errors import NoOverlapError, UsageError, did_you_mean
 from karat.core.text.words import plural
+from karat.io.dataset_folder import source_exists, split_named
 from karat.systems.index_folder import is_index
 from karat.testset.modes import MODES, mode_of
 
@@ -69,7 +70,7 @@ class DocumentsRun:
         if not self.sources:
             raise UsageError("no documents are named. Name a folder or files.")
         for source in self.sources:
-            if not Path(source).exists():
+            if not source_exists(source):
                 raise UsageError(f"{source} does not exist. Name a folder of documents, or files.")
             if is_index(source):
                 raise UsageError(
@@ -93,7 +94,7 @@ class DocumentsRun:
     @cached_property
     def label(self) -> str:
         """Its name, or that of the first folder or file."""
-        path = Path(self.sources[0]).resolve()
+        path = split_named(self.sources[0])[0].resolve()
         stem = path.name if path.is_dir() else path.stem
         return self.name or re.sub(r"[^\w.-]+", "-", stem).strip("-.") or "documents"
 

@@ -2,16 +2,17 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
+from karat.core.text.words import plural
 from karat.core.types import Gold, Question, TestSet
 from karat.files._gold import GoldReader, range_note
 from karat.files._questions import QuestionReader, float_columns, has_float_ids, id_of, whole_ids
 from karat.io import cells
-from karat.io.cells import CellError, Record, quoted
+from karat.io.cells import CellError, Record, can_be, quoted
 from karat.io.fields import FLAT_GOLD, TABLE, TESTSET, Columns
 from karat.io.input import Input
 from karat.io.pages import PageReader
@@ -58,19 +59,60 @@ def read_judgements(input: Input) -> tuple[Judgements, Columns]:
     return table, columns
 
 
-def joined_judgements(input: Input, queries: Input, qrels: Path) -> tuple[dict[str, Question], list[str]]:
-    """The questions of one table of a folder by id, with the gold that another gives; and the ids judged, in order."""
+def judgement_lines(input: Input) -> Iterator[tuple[int, Record]]:
+    """Judgements as TREC writes them, line by line: with runs of blanks, and 3.0 as a grade."""
+    for row, line in input.need_source().lines():
+        values = line.split()
+        if len(values) == 4:
+            yield row, {"question": values[0], "doc": values[2], "grade": values[3]}
+        elif values:
+            raise input.error(
+                f"has {plural(len(values), 'field')} where a judgement has four (question 0 document grade)",
+                row=row,
+                remedy="Complete the row; ids may not hold blanks.",
+            )
+
+
+def _with_names(input: Input) -> Input:
+    """A table of judgements under names: of its header, or in the order question, document, grade where it has none."""
+    if input.shape == "columns":
+        return input.with_rows(judgement_lines(input))
+    first = input.need_source().first_line.split(input.delimiter) if input.shape in ("csv", "tsv") else []
+    if len(first) != 3 or not can_be(float, first[2].strip()):
+        return input
+    lines = ((row, line.split(input.delimiter)) for row, line in input.need_source().lines() if line.strip())
+    names = ("question", "doc", "grade")
+    rows = []
+    for row, values in lines:
+        if len(values) != len(names):
+            problem = f"has {plural(len(values), 'field')} where a judgement has three (question document grade)"
+            raise input.error(problem, row=row, remedy="Complete the row.")
+        rows.append((row, dict(zip(names, values, strict=True))))
+    return input.with_rows(rows)
+
+
+def joined_judgements(input: Input, queries: Input, qrels: Sequence[Input]) -> tuple[dict[str, Question], list[str]]:
+    """The questions of one table of a folder by id, with the gold that others give; and the ids judged, in order."""
     reader = QuestionReader(queries)
     questions: dict[str, Question] = {}
     for row, record in queries.records():
         question = reader.read(record, row)
         reader.refuse_double(question.id, row)
         questions[question.id] = question
-    judged, _ = read_judgements(Input.open(qrels))
+    judged: Judgements = {}
+    for table in qrels:
+        for qid, docs in read_judgements(_with_names(table))[0].items():
+            if judged.setdefault(qid, {}).keys() & docs.keys():
+                raise input.error(
+                    f"documents of question {qid!r} are judged twice, in {Path(table.name).name} and before",
+                    remedy="Keep one.",
+                )
+            judged[qid] |= docs
+    if unknown := [qid for qid in judged if qid not in questions]:
+        many = f" ({len(unknown):,} of {plural(len(judged), 'judged question')})" if len(unknown) > 1 else ""
+        names = f"question {unknown[0]!r} of {Path(qrels[0].name).name} is not in {Path(queries.name).name}{many}"
+        raise input.error(names, remedy="Give matching files.")
     for qid, docs in judged.items():
-        if qid not in questions:
-            names = f"question {qid!r} of {qrels.name} is not in {Path(queries.name).name}"
-            raise input.error(names, remedy="Give matching files.")
         gold = tuple(Gold(id=doc, grade=grade) for doc, grade in docs.items())
         questions[qid] = replace(questions[qid], gold=gold)
     return questions, list(judged)

@@ -75,7 +75,10 @@ def read_input(input: Input, kind: Kind) -> tuple[Any, InputInfo]:
 def _all_notes(entry: Format, notes: Sequence[str], input: Input) -> tuple[str, ...]:
     """What a reader and its input have to say."""
     if isinstance(notes, list | tuple):
-        return (*notes, *input.map_notes)
+        chosen = (
+            () if input.selection is None else (f"dataset folder{input.selection.note and ': '}{input.selection.note}",)
+        )
+        return (*chosen, *notes, *input.map_notes)
     raise KaratError(
         f"the format {entry.name!r} returned {type(notes).__name__} where its notes belong, a list of sentences, as "
         "readers did before karat 0.4. See docs/extend/README.md."
@@ -117,14 +120,16 @@ def _nothing_fits(input: Input, kind: Kind) -> InputError:
         inside = ", ".join(sorted(path.name for path in input.folder.iterdir())[:6]) or "nothing"
         return input.error(
             f"is a folder where a file is meant (it holds {inside})",
-            remedy="Name a file in it; of folders, BEIR (queries.jsonl, qrels/) and momento (queries, qrels) are read.",
+            remedy="Name a file in it; of folders, BEIR and MTEB (queries, qrels/), momento (queries, qrels) and "
+            "datasets of Hugging Face (saved by save_to_disk, or files named by their splits) are read.",
         )
+    others = "" if input.selection is None else f"Read: {input.selection.note or 'its only split'}."
     if input.fields:
         if kind == "results":
             near = Columns(RESULTS, input.fields).nearest((*RETRIEVED_FIELDS, "id", "question", "answer"))
         else:
             near = Columns(TESTSET, input.fields).nearest((*GOLD_FIELDS, "id", "question", "answers"))
-        hints = (near, *input.map_notes, "Rename the fields, or say --map column=field.", f"Formats: {known}.")
+        hints = (near, others, *input.map_notes, "Rename the fields, or say --map column=field.", f"Formats: {known}.")
         return input.error(
             f"{input.shape} with the fields {input.named(input.fields)} is no known form of {KINDS[kind]}",
             remedy=" ".join(hints).strip(),

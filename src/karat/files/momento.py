@@ -28,7 +28,9 @@ def _read_testset(input: Input) -> tuple[TestSet, list[str]]:
     queries, qrels = (_table(input.folder, name) if input.folder else None for name in ("queries", "qrels"))
     if queries is None or qrels is None:
         raise input.error("no tables of queries and qrels in the folder", remedy="Name them queries.* and qrels.*")
-    questions, _ = joined_judgements(input, Input.open(queries, input.columns), qrels)
+    asked = Input.open(queries, input.columns)
+    questions, _ = joined_judgements(input, asked, [Input.open(qrels)])
+    input.learn_names(asked)
     testset = TestSet(questions.values(), name=input.stem)
     return testset, [f"questions from {queries.name}, judgements from {qrels.name}", *gold_notes(testset)]
 

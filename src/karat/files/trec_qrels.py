@@ -2,17 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 from karat.core.text.words import plural
 from karat.core.types import TestSet
 from karat.files._format import Fit, Format, Kind
-from karat.files._judgements import Judgements, read_judgements
+from karat.files._judgements import Judgements, judgement_lines, read_judgements
 from karat.files._write import PlainIds, lost_of, written
 from karat.io import cells
-from karat.io.cells import Record
 from karat.io.input import Input
 from karat.io.source import Source
 
@@ -56,26 +54,12 @@ def _grouped(frame: pl.DataFrame) -> Judgements | None:
     return table if sum(map(len, table.values())) == len(docs) else None
 
 
-def _records(input: Input) -> Iterator[tuple[int, Record]]:
-    """The judgements line by line: with runs of blanks, and 3.0 as a grade."""
-    for row, line in input.need_source().lines():
-        values = line.split()
-        if len(values) == 4:
-            yield row, {"question": values[0], "doc": values[2], "grade": values[3]}
-        elif values:
-            raise input.error(
-                f"has {plural(len(values), 'field')} where a judgement has four (question 0 document grade)",
-                row=row,
-                remedy="Complete the row; ids may not hold blanks.",
-            )
-
-
 def _read_testset(input: Input) -> tuple[TestSet, list[str]]:
     source = input.need_source()
     frame = None if source.is_small else _columns(source)
     qrels = _grouped(frame) if frame is not None else None
     if qrels is None:
-        qrels, _ = read_judgements(input.with_rows(_records(input)))
+        qrels, _ = read_judgements(input.with_rows(judgement_lines(input)))
     return TestSet(qrels=qrels, name=input.stem), []
 
 

@@ -14,12 +14,14 @@ from typing import TYPE_CHECKING, Any
 from karat.core.errors import InputError, UsageError, did_you_mean
 from karat.core.text.wellformed import well_formed_values
 from karat.io import records as _records
+from karat.io.arrow import read_arrow
 from karat.io.cells import CellError, Record
+from karat.io.dataset_folder import Selection, is_dataset_id, selected_split, split_named
 from karat.io.field_reader import MOST_SHAPES
 from karat.io.fields import PRINTED, SPAN, UNSCORED, Columns, checked_map, field_name, looks_keyed
 from karat.io.formulas import unguarded_cell
 from karat.io.frames import is_frame, polars_frame, read_workbook
-from karat.io.opening import HEAD
+from karat.io.opening import HEAD, refusing
 from karat.io.parquet import parquet_pieces, read_parquet
 from karat.io.sniff import Container, is_document, text_shape
 from karat.io.source import Source
@@ -28,8 +30,8 @@ if TYPE_CHECKING:
     import polars as pl
 
 SAMPLE = 50
-FRAMES = frozenset({"parquet", "workbook", "frame"})
-TABLES = FRAMES | {"csv", "tsv"}
+FRAMES = frozenset({"parquet", "arrow", "workbook", "frame"})
+TABLES = FRAMES | {"csv", "tsv", "dataset"}
 RECORDS = TABLES | {"jsonl", "json list", "json object", "records"}
 _MOST_NAMED = 12  # columns that a note names
 _BLOCK = 256  # records that are read together
@@ -48,6 +50,8 @@ class Input:
         self.original: dict[str, str] = {}  # normalised name -> name in the file
         self.sheet_notes: tuple[str, ...] = ()  # which sheets of a workbook were left out
         self.folder: Path | None = None
+        self.split: str | None = None  # of a folder, named after its path
+        self.selection: Selection | None = None  # of a dataset
         self.source: Source | None = None
         self._names: dict[str, str] = {}
         self._rows: list[tuple[int, Record]] | None = None
@@ -67,12 +71,19 @@ class Input:
 
     @classmethod
     def open(cls, path: str | os.PathLike[str], columns: Mapping[str, str] | None = None) -> Input:
-        """An input of a file or folder."""
+        """An input of a file, a folder, a split of a dataset (`FOLDER#SPLIT`) or an id of ir_datasets."""
         input = cls(str(path), columns)
-        if "\0" not in input.name and os.path.isdir(path):
-            input.folder = Path(path)
-        else:
+        if is_dataset_id(path):
+            input._rows = []
+            return input
+        folder, split = split_named(path)
+        if "\0" in input.name or not os.path.isdir(folder):
             input.source = Source(path)
+        else:
+            with refusing(folder):
+                input.selection = selected_split(folder, split)
+            if input.selection is None:
+                input.folder, input.split = folder, split
         return input
 
     @classmethod
@@ -123,7 +134,7 @@ class Input:
             return self._unit
         if self.shape in ("jsonl", "csv", "tsv", "columns", "text"):
             return "line"
-        return "row" if self.shape in FRAMES else "record"
+        return "row" if self.shape in TABLES else "record"
 
     def error(
         self, problem: str, *, row: int | None = None, field: str | None = None, remedy: str | None = None
@@ -155,9 +166,9 @@ class Input:
         if self._rows is not None:
             return "records"
         if source is None:
-            return "folder" if self.folder is not None else "frame"
-        if source.is_parquet:
-            return "parquet"
+            return "folder" if self.folder is not None else "frame" if self.selection is None else "dataset"
+        if source.is_parquet or source.is_arrow:
+            return "parquet" if source.is_parquet else "arrow"
         if source.is_workbook:
             return "workbook"
         start = source.head.lstrip()[:1]
@@ -194,7 +205,7 @@ class Input:
 
     @cached_property
     def frame(self) -> pl.DataFrame:
-        """A Parquet file, the first sheet of a workbook, or a frame, as a frame."""
+        """A Parquet or Arrow file, the first sheet of a workbook, or a frame, as a frame."""
         if self._frame is not None:
             return self._frame
         source = self.need_source()
@@ -203,7 +214,8 @@ class Input:
             if others:
                 self.sheet_notes = (f'sheet "{sheet}" read; not read: {", ".join(others)}',)
             return frame
-        return read_parquet(source.data() if source.is_gzip else source.path, source.name)
+        read = read_arrow if self.shape == "arrow" else read_parquet
+        return read(source.data() if source.is_gzip else source.path, source.name)
 
     def frames(self, columns: Sequence[str] | None = None) -> Iterator[pl.DataFrame]:
         """The same in pieces where that is a Parquet file, of which none is kept; and of some columns alone."""
@@ -222,6 +234,9 @@ class Input:
         """Rows with their numbers, as the input spells them."""
         if self._rows is not None:
             return iter(self._rows)
+        if self.selection is not None:
+            files = (Input.open(path).raw_rows() for path in self.selection.files)
+            return enumerate((record for rows in files for _, record in rows), 1)
         if self.shape in FRAMES:
             return enumerate(chain.from_iterable(frame.iter_rows(named=True) for frame in self.frames()), 1)
         if self.shape == "jsonl":
@@ -308,6 +323,10 @@ class Input:
         if late:
             self.fields = (*self.fields, *late)
         return bool(late)
+
+    def learn_names(self, other: Input) -> None:
+        """Take in the columns of another input, which is part of this one."""
+        self._names |= other._names
 
     @property
     def has_records(self) -> bool:

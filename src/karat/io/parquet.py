@@ -6,7 +6,6 @@ A column stores a value once and names it in millions of rows, so a few kilobyte
 from __future__ import annotations
 
 import io
-import os
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from mmap import ACCESS_READ, mmap
@@ -20,7 +19,7 @@ if TYPE_CHECKING:
     import polars as pl
 
 SIGN = b"PAR1"
-_VALUE = 8  # bytes that a value takes at least, once it is unpacked
+VALUE = 8  # bytes that a value takes at least, once it is unpacked
 _DEEPEST = 20
 _FIRST, _PIECE = 1 << 8, 1 << 18  # rows
 _REMEDY = "If you trust it, write it as several files, or as JSONL."
@@ -44,11 +43,10 @@ def check_parquet(path: Path, place: str) -> dict[str, pl.DataType]:
     """The columns of a file with their types, once it is known that it unpacks to no more than it may."""
     import polars as pl
 
-    with refusing(place), open_regular(path) as file:
-        if not os.fstat(file.fileno()).st_size:
+    with refusing(place):
+        if path.is_file() and not path.stat().st_size:
             raise _damaged("it is empty", place)
-        with mmap(file.fileno(), 0, access=ACCESS_READ) as data:
-            _check(data, place)
+        checked_size(path, _check, place)
     with _read_soundly(place):
         return dict(pl.scan_parquet(path).collect_schema())
 
@@ -60,8 +58,8 @@ def parquet_columns(path: Path, place: str, columns: Sequence[str], begin: int, 
     with _read_soundly(place):
         frame = pl.scan_parquet(path).slice(begin, count).select(columns).collect()
     most = max(REPEATED_FREE, unpacked_most(path.stat().st_size))
-    if frame.estimated_size() > most:
-        raise _too_large(most, path.stat().st_size, place)
+    if held_bytes(frame) > most:
+        raise too_large(most, path.stat().st_size, place)
     return frame
 
 
@@ -83,13 +81,7 @@ def _pieces(
     """Pieces of the size that is said for the row where each begins; None for all rows."""
     import polars as pl
 
-    if isinstance(source, bytes):
-        packed = len(source)
-        _check(source, place)
-    else:
-        with open_regular(source) as file, mmap(file.fileno(), 0, access=ACCESS_READ) as data:
-            packed = len(data)
-            _check(data, place)
+    packed = checked_size(source, _check, place)
     most = max(REPEATED_FREE, unpacked_most(packed))
     begin = unpacked = 0
     while True:
@@ -98,16 +90,35 @@ def _pieces(
             size = size_at(begin)
             rows = scan.slice(begin, size) if size is not None else scan
             frame = (rows if columns is None else rows.select(columns)).collect()
-            named = frame.select(pl.col(pl.Categorical).cat.len_bytes().cast(pl.UInt64).sum())
-        unpacked += frame.estimated_size() + sum(named.row(0) if named.width else ())
+            held = held_bytes(frame)
+        unpacked += held
         if unpacked > most:
-            raise _too_large(most, packed, place)
+            raise too_large(most, packed, place)
         if begin and not frame.height:
             return
         yield frame
         begin += frame.height
         if size is None or frame.height < size:
             return
+
+
+def checked_size(source: Path | bytes, check: Callable[[bytes | mmap, str], None], place: str) -> int:
+    """The size of a file, or of its bytes, once `check` has found nothing against them."""
+    if isinstance(source, bytes):
+        check(source, place)
+        return len(source)
+    with open_regular(source) as file, mmap(file.fileno(), 0, access=ACCESS_READ) as data:
+        check(data, place)
+        return len(data)
+
+
+def held_bytes(frame: pl.DataFrame) -> int:
+    """What the values of a frame take, those counted again that it holds once and names in many rows."""
+    import polars as pl
+
+    named = frame.select(pl.col(pl.Categorical).cat.len_bytes().cast(pl.UInt64).sum())
+    size: int = frame.estimated_size() + sum(named.row(0) if named.width else ())
+    return size
 
 
 def _check(data: bytes | mmap, place: str) -> None:
@@ -117,7 +128,7 @@ def _check(data: bytes | mmap, place: str) -> None:
     except (IndexError, KeyError, TypeError, ValueError, RecursionError):
         raise _damaged("its metadata cannot be read", place) from None
     if size > most:
-        raise _too_large(most, len(data), place)
+        raise too_large(most, len(data), place)
 
 
 def _damaged(what: str, place: str) -> FileRefusedError:
@@ -126,7 +137,8 @@ def _damaged(what: str, place: str) -> FileRefusedError:
     )
 
 
-def _too_large(most: int, size: int, place: str) -> FileRefusedError:
+def too_large(most: int, size: int, place: str) -> FileRefusedError:
+    """The refusal of a file in columns that unpacks to more than it may."""
     return FileRefusedError(
         "large", f"unpacks to more than {most >> 20:,} MB, and has {size:,} bytes itself", place=place, remedy=_REMEDY
     )
@@ -150,7 +162,7 @@ def _unpacked_size(data: bytes | mmap, most: int) -> int:
                 values = sum(page[name][_VALUES] for name in _PAGE_HEADS if name in page)
                 if min(page[_PAGE_UNPACKED], page[_PAGE_PACKED], values) < 0:
                     raise ValueError("a page of less than nothing")
-                size += page[_PAGE_UNPACKED] + _VALUE * values
+                size += page[_PAGE_UNPACKED] + VALUE * values
                 place = header.place + page[_PAGE_PACKED]
     return size
 

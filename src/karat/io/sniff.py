@@ -10,8 +10,8 @@ from karat.io.fields import looks_keyed
 from karat.io.source import Source
 
 Container = Literal[
-    "jsonl", "json list", "json object", "csv", "tsv", "parquet", "workbook", "columns", "text", "folder", "frame",
-    "records",
+    "jsonl", "json list", "json object", "csv", "tsv", "parquet", "arrow", "workbook", "columns", "text", "folder",
+    "frame", "dataset", "records",
 ]  # fmt: skip
 
 

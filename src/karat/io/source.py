@@ -12,11 +12,11 @@ from itertools import chain
 from pathlib import Path
 
 from karat.core.errors import InputError
-from karat.io import parquet
+from karat.io import arrow, parquet
 from karat.io.limits import LINE_LIMIT, TEXT_LIMIT
 from karat.io.opening import HEAD, PIECE, first_bytes, is_gzip, pieces, read_whole, refusing
 
-_ENDINGS = (".gz", ".trec", ".jsonl", ".json", ".ndjson", ".csv", ".tsv", ".txt", ".run", ".parquet", ".xlsx")
+_ENDINGS = (".gz", ".trec", ".jsonl", ".json", ".ndjson", ".csv", ".tsv", ".txt", ".run", ".parquet", ".arrow", ".xlsx")
 _ZIP = b"PK\x03\x04"
 _REFUSED = {
     codecs.BOM_UTF32_LE: ("is encoded as UTF-32", "Save it as UTF-8."),
@@ -49,7 +49,7 @@ class Source:
             raise self.error("is empty", remedy="Give a file with at least one row.")
         if self.head.startswith(_ZIP) and not self.is_workbook:
             raise self.error("is a zip archive", remedy="Unpack it, and name a file in it.")
-        if b"\0" in self.head and not self.is_parquet and not self.is_workbook:
+        if b"\0" in self.head and not self.is_parquet and not self.is_arrow and not self.is_workbook:
             raise self.error(
                 "is a binary file, not text", remedy="Give a text file (JSON, JSONL, CSV, TSV, TREC), or Parquet."
             )
@@ -62,6 +62,10 @@ class Source:
     @property
     def is_parquet(self) -> bool:
         return self.head.startswith(parquet.SIGN)
+
+    @property
+    def is_arrow(self) -> bool:
+        return self.head.startswith(arrow.SIGN)
 
     @cached_property
     def is_workbook(self) -> bool:

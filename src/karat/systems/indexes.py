@@ -12,6 +12,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from karat.core.errors import KaratError
+from karat.io.dataset_folder import split_named
 from karat.io.limits import ReadLimits
 from karat.io.opening import open_regular, read_whole
 
@@ -80,7 +81,9 @@ def digest_of(sources: Sequence[str | os.PathLike[str]]) -> str:
     """Names and bytes of all source files as one number; what cannot be read counts by name."""
     digest = hashlib.sha256()
     for source in sources:
-        path = Path(source)
+        path, split = split_named(source)
+        if split is not None:
+            digest.update(split.encode("utf-8", "surrogatepass") + b"\0")
         files = sorted(p for p in path.rglob("*") if p.is_file()) if path.is_dir() else [path]
         for file in files:
             name = file.relative_to(path).as_posix() if path.is_dir() else file.name

@@ -58,7 +58,7 @@ def test_it_is_said_why_a_pair_has_no_interval():
     table = rows({"a": 0.0, "b": 0.1}, n=6)  # four of six differ
     found = karat.compare(table)
     assert (found.pairs[0].low, found.pairs[0].p) == (None, 0.125)
-    why = "A pair without an interval differs on fewer than 6 questions, so that no p of .05 or less exists"
+    why = "A pair without an interval differs on fewer than 6 questions (or conversations), so that no p of .05 or less"
     assert why in " ".join(shown(found).split())
     assert why in html.render(document(found))
     assert why not in shown(karat.compare(rows({"a": 0.0, "b": 0.1})))

@@ -1,4 +1,4 @@
-"""table: CSV, TSV and Parquet, a document a row."""
+"""table: CSV, TSV, Parquet and Arrow, a document a row."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from karat.core.docs import Doc
 from karat.corpus._file import File
 from karat.corpus._reader import Reader
 from karat.corpus._records import Row, docs_of
-from karat.io import parquet
+from karat.io import arrow, parquet
 from karat.io.decoding import is_binary
 from karat.io.limits import LINE_LIMIT
 from karat.io.records import cell_rows, named_rows
@@ -20,20 +20,21 @@ _SEPARATORS = ",\t;|"
 
 
 def _sniff(file: File) -> bool | None:
-    if file.head.startswith(parquet.SIGN):
+    if file.head.startswith((parquet.SIGN, arrow.SIGN)):
         return True
-    return False if file.ending == ".parquet" or is_binary(file.head) else None
+    return False if file.ending in (".parquet", ".arrow") or is_binary(file.head) else None
 
 
 def _read(file: File) -> Iterator[Doc]:
-    if file.head.startswith(parquet.SIGN):
-        yield from docs_of(file, _parquet_rows(file), "row")
+    if file.head.startswith((parquet.SIGN, arrow.SIGN)):
+        yield from docs_of(file, _column_rows(file), "row")
     else:
         yield from docs_of(file, _rows(file, file.text()))
 
 
-def _parquet_rows(file: File) -> Iterator[Row]:
-    frame = parquet.read_parquet(file.data() if file.is_gzip else file.path, file.place)
+def _column_rows(file: File) -> Iterator[Row]:
+    read = parquet.read_parquet if file.head.startswith(parquet.SIGN) else arrow.read_arrow
+    frame = read(file.data() if file.is_gzip else file.path, file.place)
     return enumerate(frame.iter_rows(named=True), 1)
 
 
@@ -78,4 +79,4 @@ def _unquoted(cell: str) -> str:
     return cell[1:-1].replace('""', '"') if re.fullmatch(r'"(?:[^"]|"")*"', cell) else cell
 
 
-READER = Reader("table", "a table", (".csv", ".tsv", ".parquet"), _sniff, _read)
+READER = Reader("table", "a table", (".csv", ".tsv", ".parquet", ".arrow"), _sniff, _read)

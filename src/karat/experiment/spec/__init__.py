@@ -20,6 +20,7 @@ from karat.experiment.spec._options import option_values
 from karat.experiment.spec._systems import BudgetKeys, Listed, leaves, rooted
 from karat.experiment.spec._values import Mistake, Use
 from karat.experiment.spec._yaml import Loaded, Place, load_yaml, loads_yaml
+from karat.io.dataset_folder import source_exists
 from karat.systems.environment import Environment, filled, lookup, variables
 
 if TYPE_CHECKING:
@@ -148,7 +149,7 @@ class Spec:
         }
         mistakes: list[Mistake] = []
         for place, text in named.items():
-            if text is not None and not (path := self.path(text)).exists():
+            if text is not None and not source_exists(path := self.path(text)):
                 beside = sorted(p.name for p in path.parent.iterdir()) if path.parent.is_dir() else []
                 near = did_you_mean(path.name, beside)
                 counted = f"Paths count from the folder of {self.written.place}."

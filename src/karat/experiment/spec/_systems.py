@@ -35,6 +35,7 @@ from karat.experiment.spec._values import (
 )
 from karat.experiment.spec._yaml import Place
 from karat.experiment.spec.presets import Preset, preset_named
+from karat.io.dataset_folder import is_dataset_id
 from karat.results.study import Configuration
 from karat.retrieve import check_store, host_asked, is_embedded
 from karat.retrieve.rewrite import needs_of
@@ -83,7 +84,7 @@ class Listed:
 
 def rooted(folder: Path, text: str) -> Path:
     """A path of karat.yaml, from the folder it stands in."""
-    return folder / os.path.expanduser(text)
+    return Path(text) if is_dataset_id(text) else folder / os.path.expanduser(text)
 
 
 class SystemKeys(KeysModel):

@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING
 from karat.core.errors import InputError, UsageError
 from karat.core.text.words import plural
 from karat.experiment.spec.presets import PRESETS
+from karat.io.dataset_folder import source_exists
 from karat.io.writing import write_whole
 from karat.systems.index_folder import is_index
 
@@ -107,7 +108,7 @@ def _questions(docs: Path, testset: Path, columns: Mapping[str, str] | None = No
     from karat.files import read_testset
 
     for path, what in ((docs, "a folder or file of documents"), (testset, "a file of questions")):
-        if not path.exists():
+        if not source_exists(path):
             raise InputError("does not exist", place=str(path), remedy=f"Name {what}.")
     questions, taken = read_testset(testset, columns=columns)
     if not len(questions):

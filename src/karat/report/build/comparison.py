@@ -40,8 +40,8 @@ CORRECTIONS = {
     "none": "no correction",
 }  # fmt: skip
 NO_INTERVAL = (
-    "A pair without an interval differs on fewer than 6 questions (in fewer than 6 conversations), so that no p of .05 "
-    "or less exists, or by the same amount on all of them."
+    "A pair without an interval differs on fewer than 6 questions (or conversations), so that no p of .05 or less "
+    "exists, or by the same amount on all of them."
 )
 LETTERS = "abcdefghijklmnopqrstuvwxyz"
 PAIRS, FLIPS, SLICES = 5, 6, 6  # rows shown in brief
