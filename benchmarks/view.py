@@ -142,7 +142,7 @@ def measured(runs_dir: Path) -> dict[str, tuple[float, float | None]]:
     exported = timed("export as CSV", f"/api/run/{run}/export", format="csv", system=[first, second])
     if exported.count(b"\n") != total + 1:
         raise SystemExit("the export is not whole")
-    timed("every system by every measure", rows, system=[s for s in server.json(f"/api/run/{run}")["systems"]])
+    timed("every system by every measure", rows, system=server.json(f"/api/run/{run}")["systems"])
     figures["memory, rows"] = server.megabytes, None
     question = page["rows"][0]["id"]
     timed("a question, cold", f"/api/run/{run}/question", id=question)

@@ -46,7 +46,9 @@ def small_study(values=None, **more):
         "failures": (Failure("one", "q3", "below_k", detail="It stands at rank 7.", rank=7),
                      Failure("one", "q4", "not_in_pool", detail="Nobody had it.")),
         "hits": {"one": {"q1": (hit,)}},
-        "answers": {"one": {"q2": StudyAnswer("one", "q2", "the cook does", contexts=("The cook cooks.",), used=("c9",))}},
+        "answers": {
+            "one": {"q2": StudyAnswer("one", "q2", "the cook does", contexts=("The cook cooks.",), used=("c9",))}
+        },
     }  # fmt: skip
     return study_of(values, ("one", "two"), ("Recall@5", "MRR"), **given | more)
 

@@ -33,7 +33,7 @@ _LABEL = {words.title: label for label, words in LABELS.items()}
 
 def of_run(id_: str, page: str = "", **query: Any) -> str:
     """The address of a page of a run."""
-    asked = urlencode([(name.replace("_", ""), value) for name, value in query.items() if value is not None])
+    asked = urlencode([(name, value) for name, value in query.items() if value is not None])
     return f"/run/{quote(id_, safe='')}{f'/{page}' if page else ''}{f'?{asked}' if asked else ''}"
 
 

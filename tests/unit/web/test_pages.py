@@ -92,11 +92,15 @@ def test_kinds_and_failures_of_a_run_are_links(tmp_path):
 
     study = small_study(failure_counts=(FailureCount("one", "below_k", questions=("q3",), gain=0.1),))
     evaluation = study.evaluation
-    summaries = tuple(summarise(evaluation.scores, evaluation.testset, ("kind",)))
+    asked = [Question(q.id, q.text, kind=q.kind, tags={"my_area": "a&b"}) for q in evaluation.testset]
+    values = {"kind": [q.kind for q in asked], "my_area": ["a&b"] * 4}
+    summaries = summarise(evaluation.scores, slices=values)
+    evaluation = replace(evaluation, testset=TestSet(asked, name="qa"))
     run = run_with(tmp_path, replace(study, evaluation=replace(evaluation, summaries=summaries)))
     links = Seen(whole(Browser(tmp_path), f"/run/{run.id}")).links
     assert f"/run/{run.id}/questions?system=one&failure=below_k" in links
     assert f"/run/{run.id}/questions?kind=factual" in links
+    assert f"/run/{run.id}/questions?tag.my_area=a%26b" in links
 
 
 def test_questions_without_script_are_a_table_with_a_way_on(tmp_path):
@@ -199,8 +203,8 @@ def hostile_run(runs_dir):
     ]
     hit = StudyHit(1, 0.5, Chunk(EVIL, EVIL, EVIL, title=EVIL, url="javascript:alert(1)"), holds=(EVIL,))
     study = small_study(
-        testset=TestSet(questions, name=EVIL), name=EVIL, hits={"one": {questions[0].id: (hit,)}}, failures=(), answers={},
-        about={"answers": {"one": [EVIL] * 4}, "ranked": {"one": [[EVIL]] * 4}},
+        testset=TestSet(questions, name=EVIL), name=EVIL, hits={"one": {questions[0].id: (hit,)}}, failures=(),
+        answers={}, about={"answers": {"one": [EVIL] * 4}, "ranked": {"one": [[EVIL]] * 4}},
     )  # fmt: skip
     return run_with(runs_dir, study, EVIL)
 
@@ -247,8 +251,8 @@ def test_hostile_texts_are_json_in_the_api(tmp_path):
 
 @pytest.mark.parametrize(
     ("target", "leads"),
-    [("/run/x", True), ("/run/x/questions?kind=a%20b", True), ("/compare?run=a&run=b", True), ("/", True), ("//evil.test", False),
-     ("/run//evil", False), ("/\\evil.test", False), ("/etc/passwd", False), ("/api/runs", False), ("/run/x\\..", False),
+    [("/run/x", True), ("/run/x/questions?kind=a%20b", True), ("/compare?run=a&run=b", True), ("/", True),
+     ("//evil.test", False), ("/run//evil", False), ("/\\evil.test", False), ("/etc/passwd", False), ("/api/runs", False), ("/run/x\\..", False),
      ("javascript:alert(1)", False), ("#q1", True), ("https://a.test", True)],
 )  # fmt: skip
 def test_links_lead_to_pages_and_the_web_alone(target, leads):
