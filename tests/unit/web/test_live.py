@@ -39,7 +39,8 @@ def test_a_run_that_says_nothing_is_running_all_the_same(running, tmp_path):
 
 @pytest.mark.parametrize(
     "text",
-    ["", "{", "[]", '{"what": 7, "done": 1, "total": 2, "begun": 0}', '{"what": "x", "done": 3, "total": 2, "begun": 0}',
+    ["", "{", "[]", '{"what": 7, "done": 1, "total": 2, "begun": 0}',
+     '{"what": "x", "done": 3, "total": 2, "begun": 0}',
      '{"what": "x", "done": -1, "total": 2, "begun": 0}', '{"what": "x", "done": 1e9, "total": 2e9, "begun": 0}',
      '{"what": "x", "done": 1}', "[" * 4000, "x" * 5000],
 )  # fmt: skip

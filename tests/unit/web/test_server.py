@@ -60,7 +60,8 @@ def test_a_server_for_every_network_is_asked_by_the_names_of_this_machine(monkey
 
 
 @pytest.mark.parametrize(
-    ("host", "loopback"), [("127.0.0.1", True), ("127.9.9.9", True), ("::1", True), ("localhost", True), ("0.0.0.0", False),
+    ("host", "loopback"), [("127.0.0.1", True), ("127.9.9.9", True), ("::1", True), ("localhost", True),
+                           ("0.0.0.0", False),
                            ("192.0.2.1", False), ("box", False), ("localhost.evil.test", False)],
 )  # fmt: skip
 def test_what_only_this_machine_reaches(host, loopback):
