@@ -46,9 +46,11 @@ def test_what_joining_would_break_is_refused(texts, why):
         joined("a.js", texts.__getitem__)
 
 
-@pytest.mark.parametrize("entry", ["start.js", "view.js"])
-def test_the_pages_modules_can_be_joined(entry):
-    assert "import" not in re.sub(r"//.*|await import", "", joined(entry, text_of)).split('"use strict"')[0]
+def test_the_modules_of_the_report_are_one_script_without_those_of_the_server():
+    script = joined("start.js", text_of)
+    assert re.search(r"^(import|export)\b", script, re.M) is None
+    assert script.count("function make(") == 1
+    assert "fetch(" not in script
 
 
 @pytest.mark.parametrize("name", MODULES)
