@@ -209,10 +209,11 @@ def _policy(scripts: Sequence[str]) -> str:
     )
 
 
-def _style() -> str:
+def _style(*more: str) -> str:
+    """The page's styles; `more` are those of parts that it does not have alone."""
     dark = _asset("dark.css")
     return (
-        f"{_asset('page.css')}{_asset('explorer.css')}{_asset('answers.css')}"
+        f"{''.join(map(_asset, ('page.css', 'explorer.css', 'answers.css', *more)))}"
         f'@media screen and (prefers-color-scheme:dark){{:root:not([data-theme="light"]){{{dark}}}}}'
         f'@media screen{{:root[data-theme="dark"]{{{dark}}}}}{_asset("print.css")}'
     )

@@ -57,7 +57,7 @@ def render_page(document: Document, *, head: PageHead) -> str:
 def asset(name: str) -> tuple[bytes, str] | None:
     """A file that pages load, by its name, with its content type; None where there is none of this name."""
     if name == STYLE:
-        return html._style().encode(), _KINDS[".css"]
+        return html._style("view.css").encode(), _KINDS[".css"]
     if name == RUNTIME:
         return _runtime_made_apart().encode(), _KINDS[".js"]
     return _assets().get(name)

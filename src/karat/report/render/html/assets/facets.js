@@ -5,16 +5,16 @@ import { params, toggle } from "./state.js";
 
 const FEW = 8; // values before the rest is folded
 
-/** The facets of a reply; `titles` are those of failures, `system` is whose failures are counted. */
-export function facetBars(reply, facts, system) {
+/** The facets of a reply; `system` is whose failures are counted, `press` takes the parameter and value of a bar. */
+export function facetBars(reply, facts, system, press = toggle) {
   const titles = new Map(facts.failures.map(({ label, title }) => [label, title]));
   const parts = [];
   const means = Object.entries(reply.means ?? {});
   if (means.length) parts.push(meanBars(means, reply.measure));
   const failures = reply.failures?.[system] ?? [];
-  if (failures.length) parts.push(bars("Why it fails", `of ${system}`, "failure", failures, (value) => titles.get(value) ?? value));
-  if (reply.kinds?.length) parts.push(bars("Kind", "", "kind", reply.kinds));
-  for (const [tag, values] of Object.entries(reply.tags ?? {})) if (values.length) parts.push(bars(tag, "", `tag.${tag}`, values));
+  if (failures.length) parts.push(bars("Why it fails", `of ${system}`, "failure", failures, press, (value) => titles.get(value) ?? value));
+  if (reply.kinds?.length) parts.push(bars("Kind", "", "kind", reply.kinds, press));
+  for (const [tag, values] of Object.entries(reply.tags ?? {})) if (values.length) parts.push(bars(tag, "", `tag.${tag}`, values, press));
   return parts;
 }
 
@@ -30,14 +30,14 @@ function bar(share) {
   return made;
 }
 
-function bars(title, of, name, values, words = (value) => value) {
+function bars(title, of, name, values, press, words = (value) => value) {
   const most = Math.max(...values.map(({ n }) => n), 1);
   const chosen = params().getAll(name);
   const row = ({ value, n }) => {
-    const press = make("button", { type: "button", "aria-pressed": String(chosen.includes(value)), onclick: () => toggle(name, value), title: words(value) },
+    const button = make("button", { type: "button", "aria-pressed": String(chosen.includes(value)), onclick: () => press(name, value), title: words(value) },
       bar(n / most), make("span", { class: "name", dir: "auto", textContent: words(value) }), make("span", { class: "n", textContent: n.toLocaleString("en") }));
-    press.setAttribute("data-value", value);
-    return make("li", {}, press);
+    button.setAttribute("data-value", value);
+    return make("li", {}, button);
   };
   const gone = chosen.filter((value) => !values.some((one) => one.value === value)).map((value) => ({ value, n: 0 }));
   const rows = [...values, ...gone].map(row);

@@ -29,6 +29,7 @@ export function virtualList({ label, fetchPage, fill, header, chosen, loaded, fa
   let moved = 1;
   let before = 0;
   let waits = 0;
+  let busy = false;
 
   const height = () => Math.max(grid.clientHeight - HEAD, ROW);
   const whole = () => total * ROW;
@@ -91,6 +92,7 @@ export function virtualList({ label, fetchPage, fill, header, chosen, loaded, fa
   }
 
   function load() {
+    if (busy) return; // what starts anew asks for its rows itself
     const { near, all } = wanted();
     for (const [page, stop] of under) if (!all.includes(page)) stop.abort(), under.delete(page);
     const missing = near.filter((page) => !pages.has(page) && !under.has(page));
@@ -140,6 +142,7 @@ export function virtualList({ label, fetchPage, fill, header, chosen, loaded, fa
     under.forEach((stop) => stop.abort());
     under.clear();
     grid.setAttribute("aria-busy", "true");
+    busy = true;
     heads.replaceChildren(...header());
     const stop = new AbortController();
     const page = keepPlace ? Math.floor(range()[0] / PAGE) : 0;
@@ -163,6 +166,7 @@ export function virtualList({ label, fetchPage, fill, header, chosen, loaded, fa
     } finally {
       if (under.get(page) === stop) under.delete(page);
       if (mine === round) grid.removeAttribute("aria-busy");
+      if (mine === round) busy = false;
     }
     load();
   }

@@ -42,7 +42,8 @@ function answerOf(answer, hits) {
 export function viewOf(reply, systems, main) {
   const measures = [...new Set([main, ...reply.measures].filter((name) => reply.measures.includes(name)))].slice(0, MEASURES);
   const chosen = reply.systems.filter((one) => systems.includes(one.system));
-  const beside = (chosen.length ? chosen : reply.systems).slice(0, Math.max(MOST, systems.length));
+  const kept = reply.systems.filter((one) => one.hits || one.answer);
+  const beside = (chosen.length ? chosen : kept.length ? kept : reply.systems).slice(0, Math.max(MOST, systems.length));
   const ranks = new Map();
   for (const { system, hits } of beside) for (const hit of hits ?? []) ranks.set(hit.id, [...(ranks.get(hit.id) ?? []), [system, hit.rank]]);
   const gold = reply.gold?.map((one) => [one.quote && !one.chunk ? [one.url ?? one.doc ?? one.label, one.page && `page ${one.page}`].filter(Boolean).join(" ") : one.label, one.grade, one.quote]);
@@ -58,7 +59,8 @@ export function viewOf(reply, systems, main) {
 }
 
 function turns(history) {
-  return (history ?? []).map((one) => (typeof one === "string" ? { role: "turn", text: one } : { role: one.role ?? "turn", text: one.content ?? one.text ?? "" }));
+  const said = ({ question, answer }) => [{ role: "asked", text: question }, answer ? { role: "answered", text: answer } : null];
+  return (history ?? []).flatMap(said).filter(Boolean);
 }
 
 /** What is shown of a question, with what can be done with it. */
@@ -124,8 +126,9 @@ export function questionPanel({ run, close, step, shown }) {
 }
 
 /** The page of one question. */
-export function startQuestion(place, data, run) {
+export async function startQuestion(place, data, run) {
   const asked = new URLSearchParams(location.search).getAll("system");
-  const view = viewOf(data.detail, asked, data.detail.measures[0]);
-  place.replaceChildren(make("section", { id: "question" }, questionBox(run, view, true)));
+  const facts = await ask(apiPath(run, ""));
+  const higher = facts.measures.find(({ name }) => name === facts.main)?.direction !== "lower";
+  place.replaceChildren(make("section", { id: "question" }, questionBox(run, viewOf(data.detail, asked, facts.main), higher)));
 }

@@ -10,6 +10,7 @@ export function questionDetail(question, found, { k, measures, higher, standings
   const box = make("div", { class: "opened" }, make("p", { class: "asked", dir: "auto", textContent: question.text || question.id }));
   const beside = make("div", { class: "beside" });
   beside.append(...found.map((one) => foundBy(one, k, quotesOf(question), terms, opened)));
+  beside.style.setProperty("--ranks", Math.max(1, ...[...beside.children].map((one) => one.lastChild.children.length)));
   box.append(...conversation(question.history), ...expected(question), beside, allScores({ measures, higher, standings }));
   return box;
 }
@@ -17,7 +18,7 @@ export function questionDetail(question, found, { k, measures, higher, standings
 /** What was said before the question. */
 function conversation(history) {
   if (!history?.length) return [];
-  const turn = ({ role, text }) => make("li", { class: role === "user" ? "turn user" : "turn" }, make("b", { textContent: role }), " ", make("span", { dir: "auto", textContent: text }));
+  const turn = ({ role, text }) => make("li", { class: role === "asked" ? "turn user" : "turn" }, make("b", { textContent: role }), " ", make("span", { dir: "auto", textContent: text }));
   return [make("h4", { textContent: "Conversation before it" }), make("ol", { class: "turns" }, ...history.map(turn))];
 }
 
@@ -42,7 +43,7 @@ export function expected(question) {
 
 /** What one system found: scores, failure, steps, answer, hits. */
 function foundBy({ system, scores, failure, answer, hits, steps }, k, quotes, terms, opened) {
-  const box = make("div", {}, make("h4", { textContent: system }));
+  const box = make("div", { class: "before" }, make("h4", { textContent: system }));
   box.append(make("p", { class: "muted", textContent: scores.map(([name, value]) => scored(name, value)).join(" · ") }));
   if (failure) {
     const why = make("p", { class: "why" }, make("b", { textContent: `✗ ${failure.title}` }), ` ${failure.detail}`);
@@ -53,8 +54,7 @@ function foundBy({ system, scores, failure, answer, hits, steps }, k, quotes, te
   if (answer) box.append(answerDetail(answer, quotes, opened), make("h4", { textContent: "Hits" }));
   if (!hits) box.append(make("p", { class: "muted", textContent: "The hits of this system are not kept in this page." }));
   else if (!hits.length) box.append(make("p", { class: "muted", textContent: "It found nothing." }));
-  else box.append(hitList(hits, k, quotes, terms));
-  return box;
+  return make("div", {}, box, hits?.length ? hitList(hits, k, quotes, terms) : null);
 }
 
 /** What a system did before it answered, step by step. */

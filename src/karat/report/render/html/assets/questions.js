@@ -11,7 +11,7 @@ import { questionPanel } from "./panel.js";
 import { change, filters, listen, params, unknownParams } from "./state.js";
 
 const LONGEST = 400; // characters of a question in a row
-const MOST = 4; // systems with a column, unless chosen
+const MOST = matchMedia("(max-width: 40rem)").matches ? 1 : 4; // systems with a column, unless chosen
 
 /** The list of a run in `place`; `facts` is what the run has. */
 export function startQuestions(place, facts) {
@@ -48,7 +48,7 @@ export function startQuestions(place, facts) {
     const several = measures.length > 1;
     const cells = [head("number", "#", "n"), head("text", "Question"), head("kind", "Kind", "kind")];
     for (const system of systems) for (const measure of measures) cells.push(head(`${system}:${measure}`, several ? `${system} ${measure}` : system, "score", true));
-    if (now.get("a") && now.get("b")) cells.push(head("difference", "B − A", "score", true));
+    if (now.get("a") && now.get("b")) cells.push(head("difference", "B − A", "score gap", true));
     list?.grid.style.setProperty("--scores", cells.length - 3);
     list?.grid.setAttribute("aria-colcount", cells.length);
     return cells;
@@ -148,7 +148,7 @@ export function startQuestions(place, facts) {
       exports.replaceChildren(...["csv", "jsonl"].map(exportLink));
     }
     const open = params().get("open");
-    split.classList.toggle("opened", Boolean(open));
+    split.classList.toggle("paired", Boolean(open));
     if (open) panel.show(open, columns().systems, columns().measures[0], higher());
     else panel.hide();
     if (open) list.find(open);

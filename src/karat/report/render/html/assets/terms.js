@@ -9,7 +9,7 @@ const folded = (word) => word.normalize("NFKC").toLowerCase();
 /** The words of a text worth marking: longer ones, numbers, and those of scripts with short words. */
 export function termsOf(text) {
   const found = [...words.segment(text)].filter((one) => one.isWordLike).map((one) => folded(one.segment));
-  return new Set(found.filter((word) => [...word].length >= SHORTEST || /\p{N}|[^\p{scx=Latin}\p{scx=Cyrillic}\p{scx=Greek}\p{Common}]/u.test(word)));
+  return new Set(found.filter((word) => [...word].length >= SHORTEST || /\p{N}|[\p{sc=Han}\p{sc=Hiragana}\p{sc=Katakana}\p{sc=Hangul}\p{sc=Thai}]/u.test(word)));
 }
 
 /** Whether a word is one of the terms, or one with another ending. */

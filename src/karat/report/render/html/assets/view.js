@@ -4,6 +4,7 @@ import { ask, apiPath, problem } from "./api.js";
 import { startCharts } from "./charts.js";
 import { startCompare } from "./compare.js";
 import { held, make } from "./dom.js";
+import { facetBars } from "./facets.js";
 import { watchRun } from "./live.js";
 import { startQuestion } from "./panel.js";
 import { startQuestions } from "./questions.js";
@@ -13,17 +14,30 @@ import { restoreTheme, startTheme } from "./theme.js";
 
 const STARTS = { runs: startRuns, compare: startCompare, question: startQuestion, questions, run };
 const main = document.getElementById("main");
-const { page, run: id } = document.body.dataset;
+const page = document.body.dataset.page;
+const id = document.body.dataset.run;
 
 async function questions(place, data) {
   const facts = data.run ?? (await ask(apiPath(id, "")));
   place.replaceChildren();
+  document.body.classList.add("listing");
   const list = startQuestions(place, facts);
   if (facts.state === "running") watch(place, list.refresh);
 }
 
-function run(place, data) {
-  if (data.run?.state === "running") watch(place, () => {});
+/** One run: its facets lead to its questions. */
+async function run(place, data) {
+  if (data.run?.state === "running") return watch(place, () => {});
+  if (data.run?.state !== "done") return null;
+  const facts = await ask(apiPath(id, ""));
+  const system = facts.best ?? facts.systems[0];
+  const query = new URLSearchParams([system, ...facts.systems.filter((one) => one !== system).slice(0, 5)].map((one) => ["system", one]));
+  const reply = await ask(apiPath(id, "facets", query));
+  const lead = (name, value) => location.assign(`/run/${encodeURIComponent(id)}/questions?${new URLSearchParams([["system", system], [name, value]])}`);
+  const parts = facetBars(reply, facts, system, lead);
+  const section = make("section", { id: "facets" }, make("h2", { textContent: "Questions" }), make("p", { class: "lead", textContent: "Press a bar to see its questions." }), make("div", { class: "facets" }, ...parts));
+  section.append(make("a", { class: "button main", href: `/run/${encodeURIComponent(id)}/questions`, textContent: `All ${facts.questions.toLocaleString("en")} questions` }));
+  return (place.querySelector("section")?.after(section), null);
 }
 
 function watch(place, grown) {
