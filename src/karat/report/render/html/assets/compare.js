@@ -11,8 +11,8 @@ export function startCompare(place, { runs = [] }) {
     const box = make("li", {}, make("a", { href: `/run/${encodeURIComponent(id)}`, dir: "auto", textContent: name }), make("small", { textContent: ` ${id}` }));
     if (best) box.append(make("div", { class: "muted small", textContent: [best, main, typeof mean === "number" ? mean.toFixed(3).replace(/^0/, "") : ""].filter(Boolean).join(" · ") }));
     const acts = make("div", { class: "acts" });
-    if (i) acts.append(make("a", { href: address([id, ...ids.filter((other) => other !== id)]), textContent: "Compare with this" }));
-    else acts.append(make("span", { class: "muted", textContent: "compared with" }));
+    if (i) acts.append(make("a", { href: address([id, ...ids.filter((other) => other !== id)]), textContent: "Make this the baseline" }));
+    else acts.append(make("span", { class: "muted", textContent: "baseline" }));
     if (ids.length > 2) acts.append(make("a", { href: address(ids.filter((other) => other !== id)), textContent: "Leave out" }));
     box.append(acts);
     return box;

@@ -51,6 +51,7 @@ export function startQuestions(place, facts) {
     if (now.get("a") && now.get("b")) cells.push(head("difference", "B − A", "score gap", true));
     list?.grid.style.setProperty("--scores", cells.length - 3);
     list?.grid.setAttribute("aria-colcount", cells.length);
+    list?.grid.toggleAttribute("data-few", cells.length < 7);
     return cells;
   }
 
