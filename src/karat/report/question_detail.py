@@ -9,6 +9,7 @@ import numpy as np
 
 from karat.core.scores import Status
 from karat.core.text.words import clean
+from karat.report.build.steps import step_words
 from karat.report.explored_answers import answer_entry, plain, wording
 from karat.report.labels import LABELS
 from karat.results import serial
@@ -22,6 +23,7 @@ if TYPE_CHECKING:
 LONGEST = 20_000  # characters of a hit, and of an answer
 _VERDICT = ("measure", "value", "by", "reason", "repeats", "claims")
 _CLAIM = ("claim", "verdict", "contexts", "reason")
+_STEP = ("name", "about", "under")
 _SENTENCE = ("text", "support", "context", "passage", "supported")
 
 
@@ -92,8 +94,14 @@ def _system(view: QuestionView, system: str) -> dict[str, Any]:
         "first_gold": view.first_gold(system),
         "hits": [_hit(hit) for hit in view.hits(system)] if system in view.study.hits else None,
         "answer": _answer(view, system),
-        "steps": None,
+        "steps": _steps(view, system),
     }
+
+
+def _steps(view: QuestionView, system: str) -> list[dict[str, Any]] | None:
+    """The calls of a system in words; None where they are not known."""
+    steps = view.steps(system)
+    return None if steps is None else [dict(zip(_STEP, step_words(step), strict=True)) for step in steps]
 
 
 def _scores(view: QuestionView, system: str) -> dict[str, Any]:

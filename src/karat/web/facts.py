@@ -56,7 +56,7 @@ def facts_of(view: View, run: RunFolder, table: QuestionTable | None) -> dict[st
             "hits": "ranked" in table.kinds_of,
             "labels": view.file(run, LABELS_FILE) is not None,
             "index": isinstance(indexes, list) and bool(indexes),
-            "steps": False,
+            "steps": "steps" in table.kinds_of,
         },
     }
 

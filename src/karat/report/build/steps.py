@@ -31,6 +31,12 @@ def steps_blocks(system: str, steps: Sequence[StepRecord], detail: Detail) -> li
 
 def _item(number: int, step: StepRecord) -> ListItem:
     """A call; under it its hits, those with gold marked with ✓."""
+    name, about, under = step_words(step)
+    return ListItem(f"{number}.", f"{name}{f' ({about})' if about else ''}", under)
+
+
+def step_words(step: StepRecord) -> tuple[str, str, tuple[str, ...]]:
+    """What a call asked, what is known of it, and a line for each of its hits."""
     asked = excerpt(step.query, _TEXT) if step.query is not None else "no query"
     facts = [] if step.tool is None else [clean(step.tool, _NAME)]
     if step.gained is not None:
@@ -38,8 +44,7 @@ def _item(number: int, step: StepRecord) -> ListItem:
     facts += ["asked before"] if step.repeated else []
     facts += [f"{step.seconds:.2f} s"] if step.seconds is not None else []
     facts += [plural(int(step.tokens), "token")] if step.tokens is not None else []
-    said = f" ({'; '.join(facts)})" if facts else ""
-    return ListItem(f"{number}.", f"{asked}{said}", tuple(_under(step)))
+    return asked, "; ".join(facts), tuple(_under(step))
 
 
 def _under(step: StepRecord) -> Iterator[str]:

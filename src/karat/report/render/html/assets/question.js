@@ -64,7 +64,7 @@ function foundBy({ system, scores, failure, answer, hits, steps }, k, quotes, te
 /** What a system did before it answered, step by step. */
 function stepList(steps) {
   const fold = make("details", { class: "quiet" }, make("summary", { textContent: steps.length === 1 ? "1 step" : `${steps.length} steps` }));
-  const item = (step) => make("li", {}, make("b", { textContent: step.name }), step.about ? make("span", { class: "muted", textContent: ` ${step.about}` }) : null, step.text ? make("div", { class: "small", dir: "auto", textContent: step.text }) : null);
+  const item = (step) => make("li", {}, make("b", { textContent: step.name }), step.about ? make("span", { class: "muted", textContent: ` ${step.about}` }) : null, ...(step.under || []).map((line) => make("div", { class: "small", dir: "auto", textContent: line })));
   fold.append(make("ol", { class: "steps" }, ...steps.map(item)));
   return fold;
 }
