@@ -17,8 +17,8 @@ from karat.experiment.spec._answers import AnswerKeys, ModelKeys
 from karat.experiment.spec._errors import mistakes_of, raise_mistakes
 from karat.experiment.spec._model import SpecKeys, json_schema
 from karat.experiment.spec._options import option_values
-from karat.experiment.spec._systems import BudgetKeys, Listed, leaves, rooted
-from karat.experiment.spec._values import Mistake, Use
+from karat.experiment.spec._systems import BudgetKeys, Listed, leaves
+from karat.experiment.spec._values import Mistake, Use, rooted
 from karat.experiment.spec._yaml import Loaded, Place, load_yaml, loads_yaml
 from karat.io.dataset_folder import source_exists
 from karat.systems.environment import Environment, filled, lookup, variables

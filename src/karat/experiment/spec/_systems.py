@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 import re
 from collections.abc import Iterator
 from dataclasses import dataclass, fields, replace
@@ -31,11 +30,11 @@ from karat.experiment.spec._values import (
     Use,
     host_use,
     read_by,
+    rooted,
     short_for,
 )
 from karat.experiment.spec._yaml import Place
 from karat.experiment.spec.presets import Preset, preset_named
-from karat.io.dataset_folder import is_dataset_id
 from karat.results.study import Configuration
 from karat.retrieve import check_store, host_asked, is_embedded
 from karat.retrieve.rewrite import needs_of
@@ -80,11 +79,6 @@ class Listed:
     def is_own(self) -> bool:
         """Whether karat itself retrieves."""
         return isinstance(self.source, SystemSettings)
-
-
-def rooted(folder: Path, text: str) -> Path:
-    """A path of karat.yaml, from the folder it stands in."""
-    return Path(text) if is_dataset_id(text) else folder / os.path.expanduser(text)
 
 
 class SystemKeys(KeysModel):

@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import os
 import re
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, replace
+from pathlib import Path
 from typing import Annotated, Any, ClassVar, Literal, Self
 from urllib.parse import parse_qsl, urlsplit
 
@@ -14,6 +16,7 @@ from karat.core.errors import KaratError
 from karat.core.language import parse_all
 from karat.corpus import Chunking
 from karat.experiment.spec._yaml import Place
+from karat.io.dataset_folder import is_dataset_id
 from karat.measures.dialects import names_everywhere
 from karat.models import EMBEDDERS, EmbedderSettings
 from karat.models.hosts import host_of
@@ -271,3 +274,8 @@ Embedders = Annotated[
     Field(min_length=1),
     ONCE,
 ]
+
+
+def rooted(folder: Path, text: str) -> Path:
+    """A path of karat.yaml, from the folder it stands in."""
+    return Path(text) if is_dataset_id(text) else folder / os.path.expanduser(text)
