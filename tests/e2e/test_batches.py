@@ -57,6 +57,7 @@ def asking(llm):
     return ("--answer", "chat", "--model", "fake", "--base-url", llm.base_url, "--batch", *PRICES)
 
 
+@pytest.mark.slow
 def test_a_run_and_a_judge_by_batches_cost_what_the_replies_say(station, karat):
     with FakeLLM(speaks) as llm:
         told = karat("run", *asking(llm))
@@ -80,6 +81,7 @@ def test_a_run_and_a_judge_by_batches_cost_what_the_replies_say(station, karat):
         assert len(llm.batches) == 3
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("how", [signal.SIGINT, signal.SIGKILL], ids=["interrupted", "killed"])
 def test_a_batch_that_is_waited_for_no_longer_is_read_later(station, karat, how):
     script = BatchScript(("in_progress",) * 3, seconds=2.0)
@@ -134,6 +136,7 @@ def test_karat_yaml_names_a_batch_and_the_command_line_can_leave_it(station, kar
         assert "batch" in karat("run").sentence
 
 
+@pytest.mark.slow
 def test_a_score_by_batches_needs_a_file_of_calls(station, karat, put):
     put("mine.jsonl", [{"id": name, "answer": "Four hours.", "retrieved": [name]} for name in QUESTIONS])
     with FakeLLM('{"reason": "r", "grade": "fully"}') as llm:
@@ -157,6 +160,7 @@ def test_the_estimate_of_a_dry_run_says_how_it_counts(station, karat):
         assert (llm.count, llm.batches) == (0, [])
 
 
+@pytest.mark.slow
 def test_the_record_of_a_batch_stands_in_the_file_of_calls_without_the_key(station, karat, monkeypatch):
     monkeypatch.setenv("OPENAI_API_KEY", KEY)
     with FakeLLM(speaks) as llm:

@@ -144,6 +144,7 @@ def test_a_budget_ends_it_and_more_budget_goes_on_from_there(shop, karat):
     assert scores(shop) == PRECISION
 
 
+@pytest.mark.slow
 def test_killed_in_the_middle_it_goes_on_without_asking_again(shop, karat):
     assert karat("run", "-q").code == 0
     stops = [True]
@@ -167,6 +168,7 @@ def test_killed_in_the_middle_it_goes_on_without_asking_again(shop, karat):
     assert scores(shop) == PRECISION
 
 
+@pytest.mark.slow
 def test_the_dry_run_tells_pairs_tokens_and_price_and_asks_and_writes_nothing(shop, karat):
     assert karat("run", "-q").code == 0
     before = {path: path.stat().st_mtime_ns for path in (shop / "runs").rglob("*")}

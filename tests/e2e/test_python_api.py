@@ -47,8 +47,15 @@ RESULTS = {
 }
 
 
-@pytest.mark.parametrize("results", list(RESULTS))
-@pytest.mark.parametrize("testset", list(TESTSETS))
+FORMS = [
+    (testset, results) if next(iter(TESTSETS)) == testset or next(iter(RESULTS)) == results
+    else pytest.param(testset, results, marks=pytest.mark.slow)
+    for testset in TESTSETS
+    for results in RESULTS
+]  # fmt: skip
+
+
+@pytest.mark.parametrize(("testset", "results"), FORMS)
 def test_any_test_set_with_any_results(paths, testset, results):
     report = karat.score(TESTSETS[testset], RESULTS[results], measures=["MRR", "Recall@5"])
     assert (report.mean("MRR"), report.mean("R@5")) == (MRR, RECALL)

@@ -136,6 +136,7 @@ def test_answers_are_a_sample_over_distinct_gold_chunks(karat, folder):
     assert set(Counter(row["kind"] for row in chosen).values()) == {2}
 
 
+@pytest.mark.slow
 def test_one_mode_asks_its_questions_alone(karat, folder):
     def kinds():
         return {question.kind for question in load_study(last_run(folder)).evaluation.testset}
@@ -150,6 +151,7 @@ def test_one_mode_asks_its_questions_alone(karat, folder):
     assert kinds() == {"literal"}
 
 
+@pytest.mark.slow
 def test_a_test_set_is_made_anew_only_when_told_and_never_when_frozen(karat, folder):
     words = ("run", DEMO, "--samples", 4, "--skip-answers", "--testset", "qa.jsonl", "-q")
     assert karat(*words).code == 0

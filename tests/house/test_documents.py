@@ -102,7 +102,13 @@ def after(tmp_path_factory):
     return {(): folder / "0"}
 
 
-@pytest.mark.parametrize(("page", "line", "commands"), CONSOLE, ids=named(CONSOLE))
+EXPLAINING = ("explanation", "extend")  # pages that no task leads to: their commands are slow tests
+RUNS = [
+    pytest.param(*block, marks=pytest.mark.slow) if block[0].parent.name in EXPLAINING else block for block in CONSOLE
+]
+
+
+@pytest.mark.parametrize(("page", "line", "commands"), RUNS, ids=named(CONSOLE))
 def test_every_command_runs(page, line, commands, after, tmp_path, monkeypatch, capsys, undrawn):
     """A block at a time, in a copy of the examples, or from the top where it names their folder.
 

@@ -151,6 +151,7 @@ def sound(doc):
 SEEDS = [(ending, number) for ending, contents in valid().items() for number in range(len(contents))]
 
 
+@pytest.mark.fuzz
 @pytest.mark.parametrize(("ending", "number"), SEEDS)
 def test_the_seeds_are_read_under_every_name(ending, number):
     content = valid()[ending][number]

@@ -119,6 +119,7 @@ def test_the_seeds_are_read(tmp_path, name):
         consistent(part)
 
 
+@pytest.mark.fuzz
 @LIGHT
 @given(data=st.binary(max_size=300))
 def test_random_bytes(tmp_path, data):
@@ -127,6 +128,7 @@ def test_random_bytes(tmp_path, data):
     attempt(path)
 
 
+@pytest.mark.fuzz
 @settings(LIGHT, max_examples=6 * settings.default.max_examples)
 @given(data=st.data())
 def test_mutations_of_valid_files(tmp_path, data):
@@ -170,6 +172,7 @@ FIELDS = st.sampled_from(
 RECORDS = st.lists(st.dictionaries(FIELDS, VALUES, max_size=6), min_size=1, max_size=3)
 
 
+@pytest.mark.fuzz
 @settings(LIGHT, max_examples=4 * settings.default.max_examples)
 @given(rows=RECORDS, shape=st.sampled_from(["jsonl", "list", "questions", "one"]))
 def test_random_json(tmp_path, rows, shape):
@@ -200,6 +203,7 @@ CELLS = st.one_of(
 )
 
 
+@pytest.mark.fuzz
 @settings(LIGHT, max_examples=3 * settings.default.max_examples)
 @given(
     header=st.lists(FIELDS, min_size=1, max_size=5),

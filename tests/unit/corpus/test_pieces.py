@@ -153,6 +153,7 @@ def odd_lines():
     return lines
 
 
+@pytest.mark.slow
 def test_problems_are_named_and_counted_as_at_once(tmp_path):
     path = written(tmp_path / "docs.jsonl", odd_lines())
     with path.open("ab") as out:
@@ -173,6 +174,7 @@ def test_a_file_whose_records_have_no_text_is_refused_as_a_whole(tmp_path):
     assert [problem.kind for problem in whole.problems] == ["unsupported"]
 
 
+@pytest.mark.slow
 def test_texts_that_stand_in_a_later_piece_are_seen(tmp_path):
     lines = [json.dumps({"id": str(n), "tales": "x" * 20}) for n in range(600)]
     check_same(written(tmp_path / "docs.jsonl", [*lines, record(1)]), tmp_path)
@@ -208,6 +210,7 @@ def test_a_chunk_is_not_called_what_a_document_of_another_piece_is_called(tmp_pa
     check_same(path, tmp_path)
 
 
+@pytest.mark.slow
 def test_boilerplate_is_counted_for_documents_that_stand_in_several_pieces(tmp_path):
     contents = "\n".join(f"{n} Chapter on oil .... {n}" for n in range(1, 7))
     links = "\n".join(f"[Lamp {n}](https://example.org/lamps/{n})" for n in range(1, 7))
@@ -229,6 +232,7 @@ def test_documents_chunked_otherwise_than_asked_are_one_note(tmp_path):
     check_same(written(tmp_path / "docs.jsonl", [record(n) for n in range(400)]), tmp_path, "page")
 
 
+@pytest.mark.slow
 def test_ids_made_of_rows_follow_the_rows(tmp_path):
     lines = [json.dumps({"text": f"Passage {n}."}) for n in range(800)]
     path = written(tmp_path / "docs.jsonl", lines)

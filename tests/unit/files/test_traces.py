@@ -63,6 +63,7 @@ def test_scores_are_those_of_the_same_results(put, name):
     assert scored.mean("MRR") == pytest.approx(0.75)
 
 
+@pytest.mark.slow
 def test_conversion_loses_nothing(put, tmp_path):
     for format, content in SHAPES.values():
         taken, written, lost = convert(put(content, "x.dat"), tmp_path / "rows.jsonl")

@@ -74,8 +74,8 @@ def calm(tmp_path_factory):
 
 
 # By several processes: as many steps as are surely reported, since these come as often as somebody gets to it.
-FEW = [(1, 0.4), (1, 1.0), (2, 0.15)]
-MORE = [(1, 0.1), (1, 0.7), (2, 0.05), (2, 0.3)]
+FEW = [(1, 0.4), (2, 0.15)]
+MORE = [(1, 0.1), (1, 1.0), (1, 0.7), (2, 0.05), (2, 0.3)]
 
 
 @pytest.mark.parametrize(("jobs", "share"), [*FEW, *(pytest.param(*place, marks=pytest.mark.slow) for place in MORE)])
@@ -97,6 +97,7 @@ def test_what_a_killed_build_did_is_not_done_again(tmp_path, calm, monkeypatch):
     assert files_of(tmp_path / "i") == calm.files
 
 
+@pytest.mark.slow
 def test_workers_that_are_killed_are_replaced(tmp_path, calm):
     """And several processes make the bytes that one makes."""
     ended = killed(calm.corpus, tmp_path / "i", 2, 5, "workers")

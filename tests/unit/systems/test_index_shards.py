@@ -104,7 +104,9 @@ def test_an_identical_build_does_nothing(tmp_path, corpus, monkeypatch):
 
 
 @pytest.mark.usefixtures("small")
-@pytest.mark.parametrize("change", ["append", "insert", "change", "remove"])
+@pytest.mark.parametrize(
+    "change", ["change", *(pytest.param(c, marks=pytest.mark.slow) for c in ("append", "insert", "remove"))]
+)
 def test_what_changes_in_one_place_rebuilds_only_its_shards(tmp_path, corpus, standing, monkeypatch, change):
     engines = ("bm25", "dense") if change == "insert" else ("bm25",)
     if len(engines) > 1:
@@ -215,6 +217,7 @@ def one_and_many(tmp_path, monkeypatch, corpus, **how):
     return many
 
 
+@pytest.mark.slow
 def test_documents_of_one_id_in_two_pieces_end_as_in_one(tmp_path, monkeypatch):
     corpus = tmp_path / "docs.jsonl"
     corpus.write_text(lines([*range(60), 5, *range(60, 120)]) + line(7, "another text under the id of seven"))
@@ -235,6 +238,7 @@ def test_a_document_that_is_called_what_a_chunk_elsewhere_is_called(tmp_path, mo
     assert [problem.kind for problem in many.problems] == ["renamed"]
 
 
+@pytest.mark.slow
 def test_ids_that_are_made_of_rows_follow_them(tmp_path, monkeypatch):
     corpus = tmp_path / "docs.jsonl"
     texts = [json.dumps({"text": json.loads(line(number))["text"]}) + "\n" for number in range(150)]

@@ -146,6 +146,7 @@ def rows(runs):
     return (run / "rows.parquet").read_bytes(), (run / "comparisons.csv").read_bytes()
 
 
+@pytest.mark.slow
 def test_a_run_that_is_killed_while_processes_search_ends_in_the_same_bytes(folder, tmp_path, small):
     steps = undisturbed(folder, tmp_path / "calm")
     undisturbed(folder, tmp_path / "one", jobs=1)
@@ -157,6 +158,7 @@ def test_a_run_that_is_killed_while_processes_search_ends_in_the_same_bytes(fold
         assert rows(runs) == rows(tmp_path / "calm"), f"killed at step {stop} of {steps}"
 
 
+@pytest.mark.slow
 def test_a_process_that_is_killed_is_replaced(folder, tmp_path):
     ended = killed(folder, tmp_path / "runs", 5, "workers")
     assert ended.returncode == 0, ended.stderr

@@ -106,6 +106,7 @@ def test_means_that_are_reached_pass_and_failures_name_the_questions_that_broke(
     told.stdout.no_fnmatch_line("*pytest.fail(*")
 
 
+@pytest.mark.slow
 def test_failed_rows_are_not_left_out_of_a_mean_unasked(project):
     rows = [{"id": "q0", "retrieved": [{"id": "d0"}]}, {"id": "q1", "status": "failed", "error": "timed out"}]
     project.lines("mine.jsonl", [*rows, {"id": "q2", "retrieved": [{"id": "x"}]}])
@@ -129,6 +130,7 @@ def test_failed_rows_are_not_left_out_of_a_mean_unasked(project):
     told.stdout.fnmatch_lines(["*The gate cannot tell, because the run is incomplete*"])
 
 
+@pytest.mark.slow
 def test_runs_are_kept_in_the_cache_and_those_of_earlier_sessions_removed(project):
     test = """
         def test_one(karat_run):
