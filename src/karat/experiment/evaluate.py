@@ -190,7 +190,7 @@ def evaluate(
 
 
 @dataclass(frozen=True)
-class _Asked:
+class _SystemRuns:
     """What one system returned, once or several times over, and the index that it searched where that is karat's."""
 
     repeats: Sequence[SystemRun]
@@ -228,19 +228,19 @@ class _GivenRuns:
         return iter(())
 
 
-def _asked(name: str, source: RunSource, request: RunRequest, repeat: int) -> Iterator[_Asked]:
+def _asked(name: str, source: RunSource, request: RunRequest, repeat: int) -> Iterator[_SystemRuns]:
     """What a source returns, `repeat` times where it is asked anew each time; results are read once."""
     index = source.index if isinstance(source, System) else None
     if not isinstance(source, AskedSettings):
         for one in source.runs(Configuration(name), request):
-            yield _Asked([one if index is None else replace(one, about=_about_index(one.run))], index)
+            yield _SystemRuns([one if index is None else replace(one, about=_about_index(one.run))], index)
         return
     repeats = []
     for number in range(1, repeat + 1):
         label = name if number == 1 else f"{name} #{number}"
         (one,) = source.runs(Configuration(label), request)
         repeats.append(one if number == 1 else replace(one, about=None))
-    yield _Asked(repeats)
+    yield _SystemRuns(repeats)
 
 
 def _about_index(run: Run) -> InputInfo:

@@ -92,7 +92,7 @@ def flip_test(
     n = known.sum(axis=1)
     if groups is None:
         distinct = DistinctRows(np.column_stack([n, _sorted(grid)]))
-        units = _Units(distinct.rows[:, 1:], distinct.rows[:, 0].astype(np.int64))
+        units = _FlippedUnits(distinct.rows[:, 1:], distinct.rows[:, 0].astype(np.int64))
     else:
         distinct, units = _conversations(grid, known, groups)
     place = distinct.place
@@ -216,7 +216,7 @@ def fewest_flips(alpha: float, flips: int, seen: int) -> int:
 
 
 @dataclass(frozen=True)
-class _Units:
+class _FlippedUnits:
     """What is flipped: sums of questions or conversations in whole numbers, those that are not 0 first, 0 at the end.
 
     `n` is how many there are in each row. Of conversations `turns` is how many questions each has, and `slack` by how
@@ -229,7 +229,7 @@ class _Units:
     slack: Floats | None = None
 
 
-def _test_rows(units: _Units, draws: int, seed: int, alpha: float | None) -> FlipResult:
+def _test_rows(units: _FlippedUnits, draws: int, seed: int, alpha: float | None) -> FlipResult:
     grid, n, turns = units.sums, units.n, units.turns
     tested = FlipResult.of_nothing(len(grid))
     changed = np.count_nonzero(grid, axis=1)
@@ -281,7 +281,7 @@ def _sorted(grid: Floats) -> Floats:
     return np.take_along_axis(grid, np.lexsort((grid, -np.abs(grid)), axis=1), axis=1)
 
 
-def _conversations(grid: Floats, known: Bools, groups: Ints) -> tuple[DistinctRows, _Units]:
+def _conversations(grid: Floats, known: Bools, groups: Ints) -> tuple[DistinctRows, _FlippedUnits]:
     """The sums of each conversation, the largest first, those of 0 after them; distinct rows alone."""
     sums, turns = cluster_sums(grid, groups), cluster_sums(known.astype(np.float64), groups)
     sums[(turns > 1) & (np.abs(sums) <= turns)] = 0.0  # 0 on paper
@@ -289,7 +289,7 @@ def _conversations(grid: Floats, known: Bools, groups: Ints) -> tuple[DistinctRo
     sums, turns = np.take_along_axis(sums, order, axis=1), np.take_along_axis(turns, order, axis=1)
     distinct = DistinctRows(np.column_stack([np.count_nonzero(grid, axis=1), sums, turns]))
     slack, (sums, turns) = distinct.rows[:, 0], np.split(distinct.rows[:, 1:], 2, axis=1)
-    return distinct, _Units(sums, np.count_nonzero(turns, axis=1), turns, slack)
+    return distinct, _FlippedUnits(sums, np.count_nonzero(turns, axis=1), turns, slack)
 
 
 def _all_ways(grid: Floats, n: int, draws: int, seed: int, turns: Floats | None = None) -> tuple[Floats, Floats]:

@@ -27,7 +27,7 @@ NO_PASSAGES = "nothing retrieved"
 
 
 @dataclass(frozen=True)
-class _Passages:
+class _GradedPassages:
     """The distinct passages of all pairs, each with its question, and where they stand in the lists."""
 
     pair: Ints  # of each place
@@ -91,7 +91,7 @@ def _usable(answered: AnswerTable) -> tuple[list[int], dict[int, str]]:
     return [pair for pair in range(len(answered)) if pair not in undefined], undefined
 
 
-def _passages(answered: AnswerTable, pairs: Sequence[int]) -> _Passages:
+def _passages(answered: AnswerTable, pairs: Sequence[int]) -> _GradedPassages:
     """The passages of some pairs, those of one question and text once for all systems."""
     number_of: dict[tuple[int, str], int] = {}
     asked: list[AnswerRequest] = []
@@ -107,10 +107,10 @@ def _passages(answered: AnswerTable, pairs: Sequence[int]) -> _Passages:
                 owner.append(pair)
             places.append((pair, rank, number))
     columns = np.array(sorted(places), np.int64).reshape(-1, 3).T
-    return _Passages(columns[0], columns[1], columns[2], asked, owner)
+    return _GradedPassages(columns[0], columns[1], columns[2], asked, owner)
 
 
-def _answers(answered: AnswerTable, passages: _Passages, by: By) -> list[Answer]:
+def _answers(answered: AnswerTable, passages: _GradedPassages, by: By) -> list[Answer]:
     """What the answerer says to each passage alone; shared by measures that ask the same."""
 
     def ask() -> list[Answer]:
@@ -138,7 +138,7 @@ def _answers(answered: AnswerTable, passages: _Passages, by: By) -> list[Answer]
 
 
 def _gains(
-    answered: AnswerTable, passages: _Passages, answers: Sequence[Answer], score: ScoredBy
+    answered: AnswerTable, passages: _GradedPassages, answers: Sequence[Answer], score: ScoredBy
 ) -> tuple[Floats, dict[int, str], dict[int, str]]:
     """The gain of each passage, and the pairs that failed or are undefined, with the reason."""
     owner = passages.owner
@@ -163,7 +163,7 @@ def _gains(
     return gains, failed, {pair: why for pair, why in undefined.items() if pair not in failed}
 
 
-def _by_pair(passages: _Passages, reasons: Mapping[int, str]) -> dict[int, str]:
+def _by_pair(passages: _GradedPassages, reasons: Mapping[int, str]) -> dict[int, str]:
     """Reasons of passages by the pairs that have them, the first in each list."""
     found: dict[int, str] = {}
     for pair, rank, number in zip(
@@ -174,7 +174,7 @@ def _by_pair(passages: _Passages, reasons: Mapping[int, str]) -> dict[int, str]:
     return found
 
 
-def _ranked(passages: _Passages, gains: Floats, pairs: int, of: RankedBy, k: int | None, rel: float) -> Floats:
+def _ranked(passages: _GradedPassages, gains: Floats, pairs: int, of: RankedBy, k: int | None, rel: float) -> Floats:
     """The ranking measure of each pair, whose gold is what it retrieved."""
     key = passages.pair * (len(gains) + 1) + passages.number
     _, first, unit = np.unique(key, return_index=True, return_inverse=True)
@@ -201,7 +201,7 @@ def _ranked(passages: _Passages, gains: Floats, pairs: int, of: RankedBy, k: int
     return values
 
 
-def _details(passages: _Passages, answers: Sequence[Answer], gains: Floats, by: By) -> dict[int, dict[str, Any]]:
+def _details(passages: _GradedPassages, answers: Sequence[Answer], gains: Floats, by: By) -> dict[int, dict[str, Any]]:
     """The answer and the gain of each passage, by pair."""
     found: dict[int, dict[str, Any]] = {}
     for pair, rank, number in zip(

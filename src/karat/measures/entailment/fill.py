@@ -65,7 +65,7 @@ def fill(
                     f"{judge.name} cannot judge {relation!r}, which takes reading. Let a chat model judge: --claims "
                     "model, or name a claims file."
                 )
-    filling = _Filling(answered, tuple(relations), judge, stored or StoredClaims({}, {}), _given_of(given))
+    filling = _ClaimFilling(answered, tuple(relations), judge, stored or StoredClaims({}, {}), _given_of(given))
     filling.make_claims()
     filling.make_verdicts()
     return filling.filled()
@@ -81,7 +81,7 @@ class _Given:
     failed: Mapping[tuple[str, str], Mapping[Relation, str]] = field(default_factory=dict)
 
 
-class _Filling:
+class _ClaimFilling:
     """A table in the making. Pairs are gone through question by question: a budget that ends has paid for pairs."""
 
     def __init__(

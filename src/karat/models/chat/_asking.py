@@ -36,7 +36,7 @@ class BatchNews:
 Done = queue.SimpleQueue[tuple[str, ChatReply] | BatchNews | None]
 
 
-class _Turn:
+class _PendingPrompt:
     """A prompt that is being asked: who asks the same meanwhile waits, and shares a failure."""
 
     def __init__(self) -> None:
@@ -82,7 +82,7 @@ class ChatDispatcher:
         )
         self._rate_limit = RateLimit(settings.per_minute)
         self._slots, self._settled = asyncio.Semaphore(settings.jobs), asyncio.Event()
-        self._turns: WeakValueDictionary[str, _Turn] = WeakValueDictionary()
+        self._pending: WeakValueDictionary[str, _PendingPrompt] = WeakValueDictionary()
         self._reached = self._plain_json = False
 
     def submit(self, prompts: dict[str, Prompt], done: Done) -> Future[KaratError | None]:
@@ -114,7 +114,7 @@ class ChatDispatcher:
 
     async def _one(self, key: str, prompt: Prompt) -> ChatReply:
         """Ask one, unless it is known by now; another thread may be asking the same."""
-        turn = self._turns.setdefault(key, _Turn())
+        turn = self._pending.setdefault(key, _PendingPrompt())
         async with turn.lock:
             if turn.failure is not None:
                 return turn.failure

@@ -44,7 +44,7 @@ _GOES_ON = "The batch goes on at the server: run the same command again to read 
 
 
 @dataclass(frozen=True)
-class _Asked:
+class _BatchedPrompt:
     """A prompt, the body of its request, and why it is sent once more."""
 
     prompt: Prompt
@@ -60,7 +60,7 @@ class _Round:
     calls that each batch, by its token, is waited for.
     """
 
-    asked: Mapping[str, _Asked]
+    asked: Mapping[str, _BatchedPrompt]
     done: Done
     failures: dict[str, RequestFailure] = field(default_factory=dict)
     reserved: dict[str, float] = field(default_factory=dict)
@@ -81,7 +81,7 @@ class BatchDispatcher:
         return self.endpoint.submit(self._all(prompts, done))
 
     async def _all(self, prompts: dict[str, Prompt], done: Done) -> KaratError | None:
-        asked = {key: _Asked(prompt, self._request(prompt)) for key, prompt in prompts.items()}
+        asked = {key: _BatchedPrompt(prompt, self._request(prompt)) for key, prompt in prompts.items()}
         try:
             failures = await self._asked(asked, done)
             again = self._again(asked, failures)
@@ -106,19 +106,21 @@ class BatchDispatcher:
     def _may_drop_json(self, prompt: Prompt) -> bool:
         return prompt.json and "response_format" not in self.settings.extra
 
-    def _again(self, asked: Mapping[str, _Asked], failures: Mapping[str, RequestFailure]) -> dict[str, _Asked]:
+    def _again(
+        self, asked: Mapping[str, _BatchedPrompt], failures: Mapping[str, RequestFailure]
+    ) -> dict[str, _BatchedPrompt]:
         """What is sent once more: what failed in passing, and what the server may take without its JSON mode."""
         again = {}
         for key, failure in failures.items():
             one = asked[key]
             plain = {name: value for name, value in one.request.items() if name != "response_format"}
             if failure.status in REFUSES_JSON and self._may_drop_json(one.prompt) and plain != one.request:
-                again[key] = _Asked(one.prompt, plain, failure.reason)
+                again[key] = _BatchedPrompt(one.prompt, plain, failure.reason)
             elif failure.again and self.settings.retries:
                 again[key] = replace(one, before=failure.reason)
         return again
 
-    def _give_up(self, key: str, asked: _Asked, failure: RequestFailure, attempts: int, done: Done) -> None:
+    def _give_up(self, key: str, asked: _BatchedPrompt, failure: RequestFailure, attempts: int, done: Done) -> None:
         reason = well_formed(after(failure, attempts))
         self._add_failure(_row(key, asked), reason, attempts)
         self.ledger.count(failed=1)
@@ -130,7 +132,7 @@ class BatchDispatcher:
     def _about(self, row: BatchRequest) -> dict[str, str]:
         return {"key": row.key, "model": self.settings.model, "purpose": row.purpose, "request": row.request}
 
-    async def _asked(self, asked: Mapping[str, _Asked], done: Done) -> dict[str, RequestFailure]:
+    async def _asked(self, asked: Mapping[str, _BatchedPrompt], done: Done) -> dict[str, RequestFailure]:
         """Ask all of these by batches, those under way first, and wait. Returns why some have no reply."""
         this = _Round(asked, done)
         try:
@@ -361,7 +363,7 @@ class BatchDispatcher:
             raise unwritable(folder, problem) from None
 
 
-def _row(key: str, asked: _Asked) -> BatchRequest:
+def _row(key: str, asked: _BatchedPrompt) -> BatchRequest:
     return BatchRequest("", key, well_formed(asked.prompt.purpose), json.dumps(asked.request, ensure_ascii=False))
 
 

@@ -62,14 +62,14 @@ def mapped(name: str) -> str:
 
 def send(run: TrackedRun, place: str | None) -> str:
     """Send a run, complete one that was sent in part, or replace one that has changed since."""
-    server = _Server(place or os.environ.get(URI, ""))
+    server = _TrackingServer(place or os.environ.get(URI, ""))
     try:
         return _sent(run, server)
     finally:
         server.close()
 
 
-def _sent(run: TrackedRun, server: _Server) -> str:
+def _sent(run: TrackedRun, server: _TrackingServer) -> str:
     experiment = server.experiment(run.name)
     known = server.runs(experiment, run.id)
     whole = next((one for one in known if "karat.system" not in one.tags), None)
@@ -155,7 +155,7 @@ def _fitting(text: str, most: int) -> str:
     return text if len(text) <= most else text[: most - len(mark)] + mark
 
 
-class _Run:
+class _SentRun:
     """A run as the server knows it."""
 
     def __init__(self, values: Mapping[str, Any]) -> None:
@@ -166,7 +166,7 @@ class _Run:
         self.tags = {str(tag["key"]): str(tag["value"]) for tag in data.get("tags") or ()}
 
 
-class _Server(JsonEndpoint):
+class _TrackingServer(JsonEndpoint):
     """A tracking server. Whose it is the user alone says; credentials stand in the environment."""
 
     def __init__(self, address: str) -> None:
@@ -226,28 +226,28 @@ class _Server(JsonEndpoint):
             raise UsageError(f"the experiment {name!r} was deleted at {self.host}. Restore it there, or purge it.")
         return self._read(lambda about: str(about["experiment_id"]), about)
 
-    def runs(self, experiment: str, run: str) -> list[_Run]:
+    def runs(self, experiment: str, run: str) -> list[_SentRun]:
         """All that was sent of a run and is not deleted."""
         mark = '"' if "'" in run else "'"
         wanted = f"tags.`karat.run` = {mark}{run}{mark}"
         payload = {"experiment_ids": [experiment], "filter": wanted, "max_results": 500}
-        found: list[_Run] = []
+        found: list[_SentRun] = []
         for _ in range(MOST_PAGES):
             reply = self.post("runs/search", payload)
-            found += self._read(lambda reply: [_Run(one) for one in reply.get("runs") or ()], reply)
+            found += self._read(lambda reply: [_SentRun(one) for one in reply.get("runs") or ()], reply)
             if not reply.get("next_page_token"):
                 break
             payload = {**payload, "page_token": reply["next_page_token"]}
         return [one for one in found if one.tags.get("karat.run") == run]
 
-    def create(self, experiment: str, name: str, tags: Mapping[str, str]) -> _Run:
+    def create(self, experiment: str, name: str, tags: Mapping[str, str]) -> _SentRun:
         """A new run. It is asked for once: asked for twice, there might be two."""
         written = [{"key": key, "value": _fitting(text, LONGEST_TAG)} for key, text in tags.items() if text]
         payload = {"experiment_id": experiment, "run_name": name, "start_time": int(time.time() * 1000)}
         reply = self._asked("POST", "runs/create", {**payload, "tags": written}, once=True) or {}
-        return self._read(lambda reply: _Run(reply["run"]), reply)
+        return self._read(lambda reply: _SentRun(reply["run"]), reply)
 
-    def log(self, run: _Run, figures: Sequence[tuple[str, float]], params: Mapping[str, str]) -> None:
+    def log(self, run: _SentRun, figures: Sequence[tuple[str, float]], params: Mapping[str, str]) -> None:
         """Metrics and parameters; those that are there already stay as they are."""
         metrics = [{"key": name, "value": value, "timestamp": run.start, "step": 0} for name, value in figures]
         for begin in range(0, len(metrics), MOST_METRICS):
@@ -256,10 +256,10 @@ class _Server(JsonEndpoint):
         for begin in range(0, len(written), MOST_PARAMS):
             self.post("runs/log-batch", {"run_id": run.id, "params": written[begin : begin + MOST_PARAMS]})
 
-    def finish(self, run: _Run) -> None:
+    def finish(self, run: _SentRun) -> None:
         self.post("runs/update", {"run_id": run.id, "status": "FINISHED", "end_time": int(time.time() * 1000)})
 
-    def upload(self, run: _Run, name: str, content: bytes) -> bool:
+    def upload(self, run: _SentRun, name: str, content: bytes) -> bool:
         """A file of a run; False where the server does not take files itself."""
         place = urlsplit(run.artifacts)
         if place.scheme != "mlflow-artifacts":
