@@ -114,15 +114,15 @@ class ChatDispatcher:
 
     async def _one(self, key: str, prompt: Prompt) -> ChatReply:
         """Ask one, unless it is known by now; another thread may be asking the same."""
-        turn = self._pending.setdefault(key, _PendingPrompt())
-        async with turn.lock:
-            if turn.failure is not None:
-                return turn.failure
+        pending = self._pending.setdefault(key, _PendingPrompt())
+        async with pending.lock:
+            if pending.failure is not None:
+                return pending.failure
             if call := self.calls.get(key):
                 self.ledger.count(cached=1)
                 return reply_of(call)
             reply = await self._ask(key, prompt)
-            turn.failure = reply if reply.error is not None else None
+            pending.failure = reply if reply.error is not None else None
             return reply
 
     async def _ask(self, key: str, prompt: Prompt) -> ChatReply:
