@@ -55,7 +55,7 @@ def exponent(sizes: Sequence[int], costs: Sequence[Cost], nothing: Cost) -> floa
 
 def _watch(process: int, peak: list[float], ended: threading.Event) -> None:
     while not ended.wait(_LOOKS):
-        peak[0] = max(peak[0], sum(map(_resident, _family(process))) / 2**20)
+        peak[0] = max(peak[0], sum(map(resident, _family(process))) / 2**20)
 
 
 def _family(process: int) -> list[int]:
@@ -70,7 +70,8 @@ def _family(process: int) -> list[int]:
     return members
 
 
-def _resident(process: int) -> int:
+def resident(process: int) -> int:
+    """The bytes that a process holds in memory."""
     try:
         return int(Path(f"/proc/{process}/statm").read_text().split()[1]) * os.sysconf("SC_PAGE_SIZE")
     except (OSError, IndexError):

@@ -40,7 +40,7 @@ GOAL = 1.1
 KINDS = ("factual", "scenario", "paraphrase")
 
 
-def system(number: int, testset: TestSet) -> StudySystem:
+def system(number: int, testset: TestSet, of: int = SYSTEMS, *, answered: bool = True) -> StudySystem:
     """A system that finds the gold of a question among its neighbours, and answers every other question right."""
     rng = np.random.default_rng(number)
     n = len(testset)
@@ -48,7 +48,7 @@ def system(number: int, testset: TestSet) -> StudySystem:
     ids = [f"d{place}" for place in places.ravel()]
     texts = [f"This is document {id_}. It says that the answer is {id_[1:]}." for id_ in ids]
     answers = {}
-    for q, qid in enumerate(testset.ids):
+    for q, qid in enumerate(testset.ids if answered else ()):
         given = slice(q * DEPTH, q * DEPTH + GIVEN)
         said = f"The answer is {q + rng.integers(2)}."
         answers[qid] = Answer(
@@ -72,13 +72,13 @@ def system(number: int, testset: TestSet) -> StudySystem:
         fields={"text": texts},
         answers=answers,
     )
-    settings = {"alpha": number / (SYSTEMS - 1)}
+    settings = {"alpha": number / (of - 1)}
     return StudySystem(
         configuration=Configuration(run.name, settings, "a synthetic system"), run=run, seconds=[0.01] * n
     )
 
 
-def systems_of(n: int) -> tuple[TestSet, list[StudySystem]]:
+def systems_of(n: int, count: int = SYSTEMS, *, answered: bool = True) -> tuple[TestSet, list[StudySystem]]:
     questions = [
         Question(
             f"q{i}",
@@ -86,11 +86,12 @@ def systems_of(n: int) -> tuple[TestSet, list[StudySystem]]:
             answers=(f"The answer is {i}",),
             gold=(Gold(id=f"d{i}"),),
             kind=KINDS[i % 3],
+            tags={"area": f"area {i % 40}"},
         )
         for i in range(n)
     ]
     testset = TestSet(questions, name="synthetic")
-    return testset, [system(number, testset) for number in range(SYSTEMS)]
+    return testset, [system(number, testset, count, answered=answered) for number in range(count)]
 
 
 def study(testset: TestSet, systems: list[StudySystem]) -> Study:

@@ -28,7 +28,7 @@ def command(
     no_open: Annotated[bool, typer.Option("--no-open", help="Do not open a browser; print the address alone.")] = False,
     debug: Debug = False,
 ) -> None:
-    """Look at runs in the browser: filter their questions, compare systems, watch a run that is running.
+    """Look at runs in the browser: filter questions, compare, watch a running run.
 
     Serves pages on this machine until Ctrl-C. The address that it prints holds a token, and nothing is shown without
     it. Runs are only read. Exit codes: 0 ended, 2 bad input.

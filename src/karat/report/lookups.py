@@ -14,6 +14,7 @@ from karat.core.scores import Status
 from karat.core.text.words import digits_of
 from karat.core.types import TestSet, slice_order
 from karat.results.decisions import Marks, costliest, main_measures, mark, ranked_systems
+from karat.results.study import HitTable
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -179,6 +180,22 @@ class StudyView(EvaluationView):
     def failure_of(self) -> dict[tuple[str, str], Failure]:
         """The failure of a system on a question."""
         return {(f.system, f.question): f for f in self.study.failures}
+
+    def knows_gold(self, system: str) -> bool:
+        """Whether it is stored which hits of a system hold gold."""
+        if system not in self._knows_gold:
+            hits = self.study.hits.get(system, {})
+            known = (
+                hits.holds.values()
+                if isinstance(hits, HitTable)
+                else (hit.holds for own in hits.values() for hit in own)
+            )
+            self._knows_gold[system] = any(known)
+        return self._knows_gold[system]
+
+    @cached_property
+    def _knows_gold(self) -> dict[str, bool]:
+        return {}
 
     @cached_property
     def number_of(self) -> dict[str, int]:

@@ -8,11 +8,12 @@ from typing import TYPE_CHECKING, Any
 from karat.core.errors import UsageError, did_you_mean
 from karat.io.parquet import parquet_columns
 from karat.report.question_detail import failure_words, hit_entry, question_detail
+from karat.web.rows import ROWS
 
 if TYPE_CHECKING:
     from karat.experiment.store import RunFolder
     from karat.web.rows import QuestionTable
-    from karat.web.runs import View
+    from karat.web.runs import OpenedStudy, View
 
 MOST_SYSTEMS = 60  # of one question at once
 WITHOUT_STUDY = (
@@ -34,8 +35,18 @@ def detail_of(view: View, run: RunFolder, question: str, systems: Sequence[str] 
                 raise UsageError(f"this run has no system {name!r:.100}.{did_you_mean(name, table.systems)}")
         note = WITHOUT_STUDY.format(run=run.id, question=question)
         return {**thin_detail(table, number, systems or table.systems[:MOST_SYSTEMS]), "note": note}
-    detail = question_detail(opened.question(question), systems or opened.view.ranking[:MOST_SYSTEMS])
-    return {**detail, "note": None}
+    known = opened.question(id_in_study(view, run, opened, question))
+    return {**question_detail(known, systems or opened.view.ranking[:MOST_SYSTEMS]), "note": None}
+
+
+def id_in_study(view: View, run: RunFolder, opened: OpenedStudy, question: str) -> str:
+    """The id of a question as its study has it: rows and pages have no halves of characters, which it may hold."""
+    ids = opened.study.evaluation.testset.ids
+    if question in opened.view.number_of or view.file(run, ROWS) is None:
+        return question
+    table = view.table(run)
+    number = table.number_of(question)
+    return ids[number] if len(ids) == table.n else question
 
 
 def thin_detail(table: QuestionTable, number: int, systems: Sequence[str]) -> dict[str, Any]:

@@ -26,13 +26,14 @@ if TYPE_CHECKING:
     from karat.web.runs import OpenedStudy, View
 
 MOST_RUNS = 200
+_DAMAGED = "Its manifest is damaged. Put it back from a copy, or run again with --fresh."
 _QUESTION = re.compile(r"#q(\d+)")
 _LABEL = {words.title: label for label, words in LABELS.items()}
 
 
 def of_run(id_: str, page: str = "", **query: Any) -> str:
     """The address of a page of a run."""
-    asked = urlencode([(name.replace("_", ""), value) for name, value in query.items() if value is not None])
+    asked = urlencode([(name, value) for name, value in query.items() if value is not None])
     return f"/run/{quote(id_, safe='')}{f'/{page}' if page else ''}{f'?{asked}' if asked else ''}"
 
 
@@ -194,7 +195,7 @@ def unfinished_page(view: View, run: RunFolder) -> str:
             step = f"{progress['what']}: {progress['done']:,} of {progress['total']:,}{left}"
         blocks.append(Text(step, "headline"))
     elif run.state == DAMAGED:
-        blocks.append(Text("Its manifest is damaged. Put it back from a copy, or run again with --fresh."))
+        blocks.append(Text(_DAMAGED))
     else:
         blocks.append(Text("It was stopped before it was done. The same command goes on from there: `karat run`."))
     tail = JournalTail(run.path)
@@ -217,8 +218,14 @@ def large_page(view: View, run: RunFolder, table: QuestionTable) -> str:
     means = {m: table.facets(Filters(systems=table.systems, measures=(m,)))["means"] for m in table.measures[:6]}
     rows: list[list[Cell]] = [[system, *(means[m][system]["mean"] for m in means)] for system in table.systems]
     note = "Its study is not there or too large to open here: these are the means of its rows. `karat show` has all."
+    if run.state == DAMAGED:
+        note = f"{_DAMAGED} These are the means of its rows."
     columns = [Column("system"), *(Column(name, "score") for name in means)]
-    blocks = [Notice(note), Heading("Means", anchor="scores"), Table("Systems by measure", columns, rows)]
+    blocks = [
+        Notice(note, "warning" if run.state == DAMAGED else "info"),
+        Heading("Means", anchor="scores"),
+        Table("Systems by measure", columns, rows),
+    ]
     after = [("All questions", of_run(run.id, "questions"))]
     return render_page(
         Document(about["name"], blocks), head=head_of(run, "run", "Run", data={"run": about}, after=after)

@@ -9,6 +9,7 @@ from starlette.requests import Request
 from starlette.responses import Response
 
 from karat.core.errors import InputError, KaratError, UsageError
+from karat.core.text.wellformed import well_formed
 
 JSON = "application/json"
 
@@ -22,9 +23,9 @@ class NotYetError(KaratError):
 
 
 def json_reply(value: Any, status: int = 200) -> Response:
-    """A value as JSON; halves of characters, which hostile texts may hold, are replaced."""
+    """A value as JSON; halves of characters, which hostile texts may hold, are replaced as in rows.parquet."""
     text = json.dumps(value, ensure_ascii=False, allow_nan=False, separators=(",", ":"))
-    return Response(text.encode("utf-8", "replace"), status, media_type=JSON)
+    return Response(well_formed(text).encode(), status, media_type=JSON)
 
 
 def status_of(error: KaratError) -> int:

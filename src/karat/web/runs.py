@@ -243,7 +243,7 @@ def disputed(path: Path | None) -> frozenset[str]:
         for line in lines:
             if b'"repeats"' not in line:
                 continue
-            with suppress(ValueError, RecursionError):
+            with suppress(ValueError, TypeError, AttributeError, RecursionError):
                 row = json.loads(line)
                 repeats = [v for v in row.get("repeats") or () if isinstance(v, int | float)]
                 if repeats and max(repeats) > min(repeats) and isinstance(row.get("id"), str):

@@ -12,7 +12,7 @@ from karat.core.errors import UsageError
 from karat.experiment.store import DAMAGED, RUNNING
 from karat.report.render.html.served import asset
 from karat.web import pages
-from karat.web.details import detail_of
+from karat.web.details import detail_of, id_in_study
 from karat.web.filters import whole_number
 from karat.web.replies import NotHereError, NotYetError
 from karat.web.requests import asked_filters, get_route, question_of, run_of, view_of
@@ -85,7 +85,8 @@ def question_page(request: Request) -> Response:
             raise
         return _loading(run)
     detail = detail_of(view, run, question, systems)
-    return HTMLResponse(pages.question_page(view, run, detail, viewed_question(opened.question(question), systems)))
+    known = opened.question(id_in_study(view, run, opened, question))
+    return HTMLResponse(pages.question_page(view, run, detail, viewed_question(known, systems)))
 
 
 def compare_page(request: Request) -> Response:

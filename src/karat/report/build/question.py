@@ -65,7 +65,7 @@ class QuestionView:
 
     def knows_gold(self, system: str) -> bool:
         """Whether it is stored which hits of a system hold gold: of chunks of an index it is."""
-        return any(hit.holds for hits in self.study.hits.get(system, {}).values() for hit in hits)
+        return self.view.knows_gold(system)
 
     def first_gold(self, system: str) -> int | None:
         """The rank of the first hit that holds gold, of those that are stored; by MRR where that is not stored."""

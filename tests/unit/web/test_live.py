@@ -1,0 +1,107 @@
+"""Live: how far a run is, and what its journal holds by now."""
+
+import json
+import time
+
+import pytest
+from viewed import Browser
+
+from karat.experiment.progress_file import PROGRESS, progress_written
+from karat.experiment.store import new_run
+from karat.web.live import JournalTail, progress_of
+
+
+@pytest.fixture
+def running(tmp_path):
+    run = new_run(tmp_path, "running", {"karat": "0"})
+    with run.held():
+        yield run
+
+
+def test_a_running_run_says_how_far_it_is(running, tmp_path):
+    (running.path / PROGRESS).write_text(
+        json.dumps({"what": "searching", "done": 25, "total": 100, "begun": time.time() - 10})
+    )
+    browser = Browser(tmp_path)
+    state = browser.json(f"/api/run/{running.id}/progress")
+    assert 25 <= state.pop("seconds_left") <= 40
+    assert state == {"state": "running", "what": "searching", "done": 25, "total": 100, "rows": 0}
+    assert browser.json("/api/runs")["runs"][0]["progress"]["what"] == "searching"
+    page = browser.get(f"/run/{running.id}")
+    assert "searching: 25 of 100" in page.text
+    assert '<meta http-equiv="refresh" content="2">' in page.text
+
+
+def test_a_run_that_says_nothing_is_running_all_the_same(running, tmp_path):
+    state = Browser(tmp_path).json(f"/api/run/{running.id}/progress")
+    assert state == {"state": "running", "what": None, "done": None, "total": None, "seconds_left": None, "rows": 0}
+
+
+@pytest.mark.parametrize(
+    "text",
+    ["", "{", "[]", '{"what": 7, "done": 1, "total": 2, "begun": 0}',
+     '{"what": "x", "done": 3, "total": 2, "begun": 0}',
+     '{"what": "x", "done": -1, "total": 2, "begun": 0}', '{"what": "x", "done": 1e9, "total": 2e9, "begun": 0}',
+     '{"what": "x", "done": 1}', "[" * 4000, "x" * 5000],
+)  # fmt: skip
+def test_progress_that_is_none_is_none(tmp_path, text):
+    (tmp_path / PROGRESS).write_text(text)
+    assert progress_of(tmp_path) is None
+
+
+def test_progress_that_is_a_link_is_not_followed(tmp_path):
+    (tmp_path / "other").write_text('{"what": "x", "done": 1, "total": 2, "begun": 0}')
+    (tmp_path / PROGRESS).symlink_to(tmp_path / "other")
+    assert progress_of(tmp_path) is None
+
+
+def test_rows_come_as_the_journal_grows(running, tmp_path):
+    browser = Browser(tmp_path)
+    rows = f"/api/run/{running.id}/rows"
+    assert browser.json(rows)["total"] == 0
+    with running.journal() as journal:
+        journal.add(
+            [{"system": "one", "row": {"id": "q1", "hits": ["c1"]}}, {"index": "x", "leg": "bm25", "questions": [0]}]
+        )
+        assert [row["id"] for row in browser.json(rows)["rows"]] == ["q1"]
+        journal.add(
+            [{"system": "two", "row": {"id": "q1", "status": "failed"}}, {"system": "one", "row": {"id": "q2"}}]
+        )
+        page = browser.json(rows)
+    assert page["systems"] == ["one", "two"]
+    assert [(row["id"], row["status"], row["scores"]) for row in page["rows"]] == [
+        ("q1", {"one": "ok", "two": "failed"}, {}), ("q2", {"one": "ok"}, {}),
+    ]  # fmt: skip
+    assert browser.json(f"/api/run/{running.id}/progress")["rows"] == 2
+    assert "2 questions so far" in browser.get(f"/run/{running.id}").text
+
+
+def test_a_tail_reads_each_line_once_and_waits_for_the_rest_of_one(running):
+    with running.journal() as journal:
+        journal.add([{"system": "one", "row": {"id": "q1"}}])
+        journal.add([{"system": "one", "row": {"id": "q2"}}])
+    path = running.path / "journal.jsonl"
+    whole = path.read_bytes()
+    path.write_bytes(whole[:-5])
+    tail = JournalTail(running.path)
+    tail.read_on()
+    assert list(tail.rows) == ["q1"]
+    path.write_bytes(whole + b"no JSON\n")
+    tail.read_on()
+    tail.read_on()
+    assert (list(tail.rows), tail.records) == (["q1", "q2"], 3)
+    path.write_bytes(b"")
+    tail.read_on()
+    assert tail.rows == {}
+
+
+def test_a_run_writes_its_progress_while_it_works_and_takes_it_away(tmp_path):
+    steps = []
+    with progress_written(tmp_path, lambda *step: steps.append(step)) as say:
+        say("reading", 1, 4)
+        held = json.loads((tmp_path / PROGRESS).read_text())
+        say("reading", 2, 4)
+        assert json.loads((tmp_path / PROGRESS).read_text()) == held  # not more than once a second
+    assert {name: held[name] for name in ("what", "done", "total")} == {"what": "reading", "done": 1, "total": 4}
+    assert steps == [("reading", 1, 4), ("reading", 2, 4)]
+    assert list(tmp_path.iterdir()) == []
