@@ -15,6 +15,7 @@ from karat.files._score_table import as_score_table, is_score_table
 from karat.files._write import convert, write
 from karat.files.canonical import answer_row, result_rows
 from karat.files.claims import read_claims, write_claims
+from karat.files.marks import append_mark, are_marks, mark_of, read_marks
 
 __all__ = [
     "Frozen",
@@ -22,6 +23,8 @@ __all__ = [
     "Redactor",
     "ReplyReader",
     "answer_row",
+    "append_mark",
+    "are_marks",
     "as_judgements",
     "as_labels",
     "as_runs",
@@ -33,8 +36,10 @@ __all__ = [
     "frozen_beside",
     "frozen_path",
     "is_score_table",
+    "mark_of",
     "read_any",
     "read_claims",
+    "read_marks",
     "read_raw_table",
     "read_results",
     "read_tables",
