@@ -6,6 +6,7 @@ from karat.files._format import formats
 from karat.files._from_python import as_runs, as_testset
 from karat.files._frozen import Frozen, frozen_beside, frozen_path, write_frozen
 from karat.files._labels import as_judgements, as_labels
+from karat.files._marks import LABELS_FILE, append_mark, are_marks, mark_of, read_marks
 from karat.files._raw_table import RawTable, read_raw_table, read_tables
 from karat.files._read import read_any, read_results, read_testset
 from karat.files._redact import Redactor
@@ -13,11 +14,11 @@ from karat.files._replies import ReplyReader
 from karat.files._runs import described
 from karat.files._score_table import as_score_table, is_score_table
 from karat.files._write import convert, write
-from karat.files.canonical import answer_row, result_rows
+from karat.files.canonical import answer_row, gold_row, result_rows
 from karat.files.claims import read_claims, write_claims
-from karat.files.marks import append_mark, are_marks, mark_of, read_marks
 
 __all__ = [
+    "LABELS_FILE",
     "Frozen",
     "RawTable",
     "Redactor",
@@ -35,6 +36,7 @@ __all__ = [
     "formats",
     "frozen_beside",
     "frozen_path",
+    "gold_row",
     "is_score_table",
     "mark_of",
     "read_any",

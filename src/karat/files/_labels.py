@@ -9,8 +9,8 @@ from typing import TYPE_CHECKING, Any
 
 from karat.core.errors import InputError, UsageError
 from karat.core.text.words import plural
+from karat.files._marks import are_marks, read_marks
 from karat.files._questions import has_float_ids, id_of
-from karat.files.marks import are_marks, read_marks
 from karat.io import cells
 from karat.io.cells import CellError, quoted
 from karat.io.fields import LABELS, SHOWN, Columns, field_name

@@ -24,7 +24,7 @@ from karat.io.opening import read_whole
 from karat.io.writing import unwritable
 from karat.results.marks import MOST_GRADE, VALUES, Mark, MarkedHit, Marks
 
-LABELS = "labels.jsonl"
+LABELS_FILE = "labels.jsonl"
 LOCK = ".labels.lock"
 KINDS = ("hit", *VALUES)
 MOST_NAME, MOST_NOTE, MOST_ID = 80, 4_000, 4_000  # characters
@@ -66,7 +66,7 @@ def append_mark(folder: Path, mark: Mark) -> Mark:
     """Append a mark to the file of a run, with an id and a time; it is on the disk when this returns."""
     stamped = replace(mark, id=secrets.token_hex(8), at=datetime.now(UTC).isoformat(timespec="milliseconds"))
     line = sealed_line(_record(stamped))
-    path = folder / LABELS
+    path = folder / LABELS_FILE
     with _writing, locked(folder, "others are writing labels. Try again.", LOCK, tries=_TRIES):
         is_new = not path.exists()
         try:
