@@ -40,7 +40,10 @@ def command(
     columns = columns_of(map_)
     if apply is None:
         progress = progress_on_terminal(quiet or as_json)
-        path, questions = export_review(testset, index, output=output, labels=labels, columns=columns, say=progress)
+        path, questions = export_review(
+            testset, index, output=output, labels=labels, columns=columns, say=progress,
+            notify=lambda note: typer.echo(note, err=True),
+        )  # fmt: skip
         progress("")
         if questions.changed is not None:
             typer.echo(f"{testset} is {questions.changed}.", err=True)

@@ -120,7 +120,8 @@ def relabelled(testset: TestSet, marks: Marks, *, without_bad: bool = False) -> 
     if len(left_out) == len(testset):
         raise UsageError("every question is marked bad: --without-bad leaves nothing to score.")
     return RelabelledTestSet(
-        testset=_replaced(testset, golds, set(left_out)), place=marks.place, standing=marks.standing, applied=tuple(applied),
+        testset=_replaced(testset, golds, set(left_out)), place=marks.place, standing=marks.standing,
+        applied=tuple(applied),
         changed=tuple(golds), bad=tuple(bad), left_out=left_out, unused=dict(unused), torn=marks.torn,
     )  # fmt: skip
 

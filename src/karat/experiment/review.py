@@ -36,6 +36,7 @@ def export_review(
     labels: PathLike | None = None,
     columns: Mapping[str, str] | None = None,
     say: Callable[[str], None] = lambda step: None,
+    notify: Callable[[str], None] = lambda note: None,
 ) -> tuple[Path, TestSet]:
     """Write the questions to a CSV file with an empty verdict each, and what the check has against them.
 
@@ -65,7 +66,7 @@ def export_review(
             remarks.setdefault(qid, []).append(finding.check)
     marked = None if labels is None else relabelled(questions, read_marks(labels))
     for note in marked.notes if marked is not None else ():
-        say(note.text)
+        notify(note.text)
     rows = []
     has_history = any(question.history for question in questions)
     for number, question in enumerate(questions):

@@ -105,6 +105,11 @@ class Marks:
             found.setdefault(mark.question, []).append(mark)
         return found
 
+    @cached_property
+    def counts(self) -> Mapping[str, int]:
+        """How many stand, by question."""
+        return {question: len(marks) for question, marks in self.by_question.items()}
+
     @property
     def people(self) -> tuple[str, ...]:
         """Everyone whose marks stand, in the order they began."""

@@ -279,7 +279,7 @@ class QuestionTable:
             numbers = np.flatnonzero(mask)
             return numbers[self._order(filters, numbers)], 1
 
-        key = (filters, len(self.facts.labels())) if filters.labelled is not None else filters
+        key = (filters, frozenset(self.facts.labels())) if filters.labelled is not None else filters
         numbers: NDArray[np.int64] = self._orders.get(key, select)
         return numbers
 
