@@ -90,11 +90,11 @@ def _reply(marks: Marks, question: str | None, **more: Any) -> Response:
 
 def api_labels(request: Request) -> Response:
     """The labels that stand, the latest first; of one question where it is named."""
-    from karat.testset.check import CHECKS
+    from karat.testset.check import FILTERS
 
     refuse_unknown([name for name in request.query_params if name != "question"])
     question = request.query_params.get("question")
-    reasons = [{"name": name, "title": name.replace("_", " ")} for name in CHECKS.names()]
+    reasons = [{"name": name, "title": FILTERS.get(name).summary} for name in sorted(FILTERS.names())]
     return _reply(view_of(request).marks(run_of(request)), question, reasons=reasons)
 
 

@@ -97,6 +97,12 @@ export function labeller(run, question) {
     return last ? undo(last) : null;
   }
 
+  /** Takes back what one says of a thing; null where that is nothing. */
+  function undoThing(thing) {
+    const own = labels.find((one) => one.by === who.name() && same(one, thing));
+    return own ? undo(own.id) : null;
+  }
+
   /** Buttons that say one of a few things; pressing what is said takes it back. */
   function control(thing, title) {
     const others = make("span", { class: "others" });
@@ -156,5 +162,5 @@ export function labeller(run, question) {
   }
 
   const head = () => make("div", { class: "labelling" }, who.box, undoButton, questionControl(), problem);
-  return { head, of, load, say, undoLast, control, who, problem };
+  return { head, of, load, say, undoThing, control, who, problem };
 }

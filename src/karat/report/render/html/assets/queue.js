@@ -65,7 +65,12 @@ export async function startLabels(place, data, run) {
   }
 
   async function undo() {
-    if (now && (await now.own.undoLast())) await fill();
+    const done = now?.own.undoThing(now.thing);
+    if (done) return void ((await done) && (await fill()));
+    if (at > 0) {
+      at -= 1;
+      show();
+    }
   }
 
   function next() {
