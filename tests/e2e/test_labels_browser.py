@@ -5,7 +5,8 @@ import time
 import pytest
 from viewed_runs import HOSTILE, SMALL, serving, write_small
 
-from karat.files import LABELS_FILE, read_marks
+from karat.files import read_marks
+from karat.results.marks import LABELS_FILE
 
 pytestmark = pytest.mark.browser
 

@@ -13,7 +13,8 @@ from http.client import HTTPConnection, HTTPException
 import pytest
 from viewed_runs import SMALL, write_small
 
-from karat.files import LABELS_FILE, read_marks
+from karat.files import read_marks
+from karat.results.marks import LABELS_FILE
 
 pytestmark = pytest.mark.slow
 

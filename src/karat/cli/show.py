@@ -112,7 +112,8 @@ def command(
 
 def _count_labels(folder: Path) -> None:
     """Say how many labels people made of a run."""
-    from karat.files import LABELS_FILE, read_marks
+    from karat.files import read_marks
+    from karat.results.marks import LABELS_FILE
 
     path = folder / LABELS_FILE
     if path.is_file() and (marks := read_marks(path)).standing:

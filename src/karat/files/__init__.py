@@ -6,7 +6,7 @@ from karat.files._format import formats
 from karat.files._from_python import as_runs, as_testset
 from karat.files._frozen import Frozen, frozen_beside, frozen_path, write_frozen
 from karat.files._labels import as_judgements, as_labels
-from karat.files._marks import LABELS_FILE, append_mark, are_marks, mark_of, read_marks
+from karat.files._marks import append_mark, are_marks, mark_of, read_marks
 from karat.files._raw_table import RawTable, read_raw_table, read_tables
 from karat.files._read import read_any, read_results, read_testset
 from karat.files._redact import Redactor
@@ -18,7 +18,6 @@ from karat.files.canonical import answer_row, gold_row, result_rows
 from karat.files.claims import read_claims, write_claims
 
 __all__ = [
-    "LABELS_FILE",
     "Frozen",
     "RawTable",
     "Redactor",

@@ -22,9 +22,8 @@ from karat.io.fields import MARK, MARKED_HIT
 from karat.io.lock import locked
 from karat.io.opening import read_whole
 from karat.io.writing import unwritable
-from karat.results.marks import MOST_GRADE, VALUES, Mark, MarkedHit, Marks
+from karat.results.marks import LABELS_FILE, MOST_GRADE, VALUES, Mark, MarkedHit, Marks
 
-LABELS_FILE = "labels.jsonl"
 LOCK = ".labels.lock"
 KINDS = ("hit", *VALUES)
 MOST_NAME, MOST_NOTE, MOST_ID = 80, 4_000, 4_000  # characters

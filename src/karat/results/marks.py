@@ -18,6 +18,8 @@ VALUES: Mapping[str, Mapping[str, float]] = {
 }
 """What may be said of each kind but hits, which have a grade: 0 is judged not relevant."""
 MOST_GRADE = 9
+LABELS_FILE = "labels.jsonl"
+"""What the file is called in the folder of a run."""
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -9,10 +9,10 @@ from starlette.responses import HTMLResponse, Response
 
 from karat.core.errors import InputError, UsageError
 from karat.core.text.words import clean
-from karat.files import LABELS_FILE, append_mark, mark_of
+from karat.files import append_mark, mark_of
 from karat.report.document import Block, Cell, Document, Heading, Link, Notice, Table, Text, text_columns
 from karat.report.render.html.served import render_page
-from karat.results.marks import Mark, MarkedHit, Marks
+from karat.results.marks import LABELS_FILE, Mark, MarkedHit, Marks
 from karat.web.details import detail_of, id_in_study
 from karat.web.filters import refuse_unknown
 from karat.web.pages import head_of, of_run

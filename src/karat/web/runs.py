@@ -22,8 +22,8 @@ from typing import TYPE_CHECKING, Any
 
 from karat.core.errors import InputError, KaratError, did_you_mean
 from karat.experiment.store import RUNNING, RunFolder, open_run, runs_in
-from karat.files import LABELS_FILE, read_marks
-from karat.results.marks import Marks
+from karat.files import read_marks
+from karat.results.marks import LABELS_FILE, Marks
 from karat.results.serial import STUDY
 from karat.web.held import Making
 from karat.web.live import JournalTail, Progress, progress_of

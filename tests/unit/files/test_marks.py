@@ -8,8 +8,8 @@ import pytest
 
 from karat.core.errors import InputError
 from karat.experiment.calibrate import calibrate
-from karat.files import LABELS_FILE, append_mark, are_marks, as_labels, mark_of, read_marks
-from karat.results.marks import MarkedHit
+from karat.files import append_mark, are_marks, as_labels, mark_of, read_marks
+from karat.results.marks import LABELS_FILE, MarkedHit
 
 
 def mark(**fields):

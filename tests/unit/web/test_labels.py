@@ -7,7 +7,8 @@ import pytest
 from viewed import Browser, run_with, small_study
 
 from karat.core.docs import Chunk
-from karat.files import LABELS_FILE, read_marks
+from karat.files import read_marks
+from karat.results.marks import LABELS_FILE
 from karat.results.study import StudyHit
 from karat.web.queue import queue_of
 
