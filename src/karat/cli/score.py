@@ -87,6 +87,13 @@ def command(
         typer.Option("--cross-encoder", help="A folder with the model of CrossEncoder (needs sentence-transformers)."),
     ] = None,
     claims: Claims = None,
+    labels: Annotated[
+        str | None,
+        typer.Option("--labels", help="A labels.jsonl of `karat view`: the scores with its gold stand beside."),
+    ] = None,
+    without_bad: Annotated[
+        bool, typer.Option("--without-bad", help="With --labels: leave questions marked bad out of those scores.")
+    ] = False,
     as_json: Json = False,
     quiet: Quiet = False,
     verbose: Verbose = False,
@@ -125,6 +132,8 @@ def command(
         embedder=embedder,
         cross_encoder=cross_encoder,
         claims=replace(ClaimSource.of(claims), folder=folder),
+        labels=labels,
+        without_bad=without_bad,
         progress=progress,
     )
     progress("")

@@ -11,6 +11,8 @@ from karat.cli._options import Debug, Json, Quiet, RunsDir, Verbose, refuse, wit
 from karat.cli._output import counted_on_terminal, print_json, show, show_document
 
 if TYPE_CHECKING:
+    from pathlib import Path
+
     from karat.results.study import Study
 
 OF_A_RUN = "is about one run. Name it: karat show LAST."
@@ -104,6 +106,18 @@ def command(
     else:
         document, as_object = partial(studied.document, place=place), partial(objects.study, place=place)
         show(study, document, as_object, as_json=as_json, quiet=quiet, verbose=verbose)
+        if not (as_json or quiet):
+            _count_labels(folder.path)
+
+
+def _count_labels(folder: Path) -> None:
+    """Say how many labels people made of a run."""
+    from karat.files import read_marks
+    from karat.results.marks import LABELS_FILE
+
+    path = folder / LABELS_FILE
+    if path.is_file() and (marks := read_marks(path)).standing:
+        typer.echo(f"\n{marks.counted} in {path}. Score with them: karat score TESTSET RESULTS --labels {path}")
 
 
 def _send(

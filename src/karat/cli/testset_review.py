@@ -6,7 +6,7 @@ from typing import Annotated
 
 import typer
 
-from karat.cli._options import Debug, Json, Map, Quiet, Testset, columns_of
+from karat.cli._options import Debug, Json, Map, Quiet, Testset, columns_of, refuse
 from karat.cli._output import print_json, progress_on_terminal
 
 
@@ -22,6 +22,10 @@ def command(
         str | None,
         typer.Option("-o", "--output", help="The file to write: TESTSET.review.csv, or with --apply in place."),
     ] = None,
+    labels: Annotated[
+        str | None,
+        typer.Option("--labels", help="A labels.jsonl of `karat view`: bad questions and changed gold become edits."),
+    ] = None,
     map_: Map = None,
     as_json: Json = False,
     quiet: Quiet = False,
@@ -36,7 +40,10 @@ def command(
     columns = columns_of(map_)
     if apply is None:
         progress = progress_on_terminal(quiet or as_json)
-        path, questions = export_review(testset, index, output=output, columns=columns, say=progress)
+        path, questions = export_review(
+            testset, index, output=output, labels=labels, columns=columns, say=progress,
+            notify=lambda note: typer.echo(note, err=True),
+        )  # fmt: skip
         progress("")
         if questions.changed is not None:
             typer.echo(f"{testset} is {questions.changed}.", err=True)
@@ -48,6 +55,7 @@ def command(
             f"and answer where they stand, then: karat testset review {testset} --apply {path}"
         )
         return
+    refuse({"labels": labels}, "is for writing the review. Leave it out.")
     done = apply_review(testset, apply, output=output, columns=columns)
     if as_json:
         about = {

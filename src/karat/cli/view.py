@@ -31,7 +31,7 @@ def command(
     """Look at runs in the browser: filter questions, compare, watch a running run.
 
     Serves pages on this machine until Ctrl-C. The address that it prints holds a token, and nothing is shown without
-    it. Runs are only read. Exit codes: 0 ended, 2 bad input.
+    it. Nothing in a run is changed, but labels are appended to its labels.jsonl. Exit codes: 0 ended, 2 bad input.
     """
     from karat.experiment.store import find_run
     from karat.web.server import serve

@@ -16,7 +16,7 @@ from karat.experiment._confidence import reliabilities, selectives
 from karat.experiment._corrected import are_unlike, corrected_mean
 from karat.experiment._identity import judges_of, mixture_notes
 from karat.experiment._judges import table_of
-from karat.experiment._labelled import Labelled, meet
+from karat.experiment._labelled import CORRECTNESS, Labelled, meet
 from karat.experiment._raters import Categories, agreement_of, compare_two, order_of, pairs_of, slants_of
 from karat.experiment.rendering import file_writer
 from karat.experiment.store import find_run
@@ -58,6 +58,7 @@ def calibrate(
 ) -> Calibration:
     """Compare the scores of a run with labels: a path, a list of dicts or a frame of id, system, measure, label, rater.
 
+    A labels.jsonl of `karat view` holds labels of Correctness, or of the one measure that is named.
     `scale` gives the ends of the labels' scale where it is not the measure's ("1:5", "Faithfulness=1:5"); `correct`
     says by which measure an answer is right ("TokenF1>=0.5"), for the calibration of confidences and for the accuracy
     of the surest answers.
@@ -65,7 +66,7 @@ def calibrate(
     from karat.files import as_labels
 
     study = run if isinstance(run, Study) else load_study(find_run(runs_dir, os.fspath(run)).path)
-    given = as_labels(labels, columns=columns)
+    given = as_labels(labels, columns=columns, measure=None if len(measures) == 1 else CORRECTNESS)
     scores = study.evaluation.scores
     confidence = study.evaluation.confidence
     confident = any(value is not None for values in confidence.values() for value in values)

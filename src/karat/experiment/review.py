@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import os
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
@@ -13,13 +14,16 @@ from karat.core.errors import UsageError
 from karat.core.types import Nugget, TestSet
 
 if TYPE_CHECKING:
-    from karat.core.types import Question
+    from karat.core.types import Gold, Question
+    from karat.experiment.relabel import RelabelledTestSet
     from karat.files import RawTable
     from karat.systems.index import Index
 
 PathLike = str | os.PathLike[str]
 ENDING, ORIGINAL = ".review.csv", ".original"
 COLUMNS = ("id", "verdict", "question", "answer")  # what is read back; `digest` says of which question
+LABELLED_GOLD = "labelled_gold"  # the same: the gold as labels change it
+GOLD_FIELDS = ("id", "doc", "page", "url", "chunk", "quote", "span", "grade")
 NUGGETS = "nuggets"  # read back too, where the review has it
 VERDICTS = ("keep", "drop")
 
@@ -29,17 +33,21 @@ def export_review(
     index: PathLike | Index | None = None,
     *,
     output: PathLike | None = None,
+    labels: PathLike | None = None,
     columns: Mapping[str, str] | None = None,
     say: Callable[[str], None] = lambda step: None,
+    notify: Callable[[str], None] = lambda note: None,
 ) -> tuple[Path, TestSet]:
     """Write the questions to a CSV file with an empty verdict each, and what the check has against them.
 
-    With an index the chunks that hold the gold stand beside each question, and the check knows more.
+    With an index the chunks that hold the gold stand beside each question, and the check knows more. With `labels`, a
+    labels.jsonl, questions that people call bad have the verdict drop, and gold that they changed stands to be kept.
     """
     import polars as pl
 
     from karat.experiment.check import check
-    from karat.files import read_testset
+    from karat.experiment.relabel import relabelled
+    from karat.files import read_marks, read_testset
     from karat.io.writing import write_whole
     from karat.match import resolve
     from karat.report.outputs.csv import written
@@ -56,6 +64,9 @@ def export_review(
     for finding in check(questions, opened, progress=say).findings:
         for qid in finding.questions if finding.severity != "info" else ():
             remarks.setdefault(qid, []).append(finding.check)
+    marked = None if labels is None else relabelled(questions, read_marks(labels))
+    for note in marked.notes if marked is not None else ():
+        notify(note.text)
     rows = []
     has_history = any(question.history for question in questions)
     for number, question in enumerate(questions):
@@ -63,7 +74,7 @@ def export_review(
         rows.append(
             {
                 "id": question.id,
-                "verdict": "",
+                "verdict": "drop" if marked is not None and question.id in marked.bad else "",
                 "question": question.text,
                 "answer": _answer(question),
                 "kind": question.kind or "",
@@ -73,11 +84,53 @@ def export_review(
                 "quotes": "\n".join(gold.quote for gold in question.gold if gold.quote),
                 "chunks": "\n\n".join(resolution.chunks[row].text for row in holders) if resolution is not None else "",
                 "findings": ", ".join(remarks.get(question.id, ())),
+                **({} if marked is None else _labelled(marked, question)),
                 "digest": digest_of(question),
             }
         )
     write_whole(target, written(pl.DataFrame(rows, schema=dict.fromkeys(rows[0], pl.String))))
     return target, questions
+
+
+def _labelled(marked: RelabelledTestSet, question: Question) -> dict[str, str]:
+    """What people said of a question, and its gold as they changed it, an entry a line."""
+    from karat.files import gold_row
+
+    said = [mark for mark in marked.standing if mark.question == question.id and mark.kind in ("hit", "question")]
+    words = [
+        ": ".join(filter(None, (f"{mark.by}: {mark.hit.id if mark.hit else 'question'} {mark.verdict}",
+                                ", ".join([*mark.reasons, *filter(None, [mark.note])]))))
+        for mark in said
+    ]  # fmt: skip
+    gold = marked.testset[question.id].gold if question.id in marked.changed else ()
+    lines = [json.dumps(gold_row(entry), ensure_ascii=False) for entry in gold]
+    return {"labels": "\n".join(words), LABELLED_GOLD: "\n".join(lines)}
+
+
+def _gold_in(table: RawTable, row: int, text: str) -> tuple[Gold, ...]:
+    """The gold that a reviewer left of what labels made."""
+    from karat.core.types import Gold
+
+    golds = []
+    for line in filter(str.strip, text.splitlines()):
+        try:
+            fields = json.loads(line)
+            known = {name: fields[name] for name in GOLD_FIELDS if name in fields}
+            sound = len(known) == len(fields) and all(
+                type(value) is int if name == "grade" else isinstance(value, str) for name, value in known.items()
+                if name != "span"
+            )  # fmt: skip
+            if not sound or ("span" in known and not _is_span(known["span"])):
+                raise ValueError
+        except (ValueError, TypeError, RecursionError):
+            remedy = "Delete the line, or leave it as it was."
+            raise table.error(f"{line[:60]!r} is no gold", row=row, field=LABELLED_GOLD, remedy=remedy) from None
+        golds.append(Gold(**{**known, **({"span": tuple(known["span"])} if "span" in known else {})}))
+    return tuple(golds)
+
+
+def _is_span(value: object) -> bool:
+    return isinstance(value, list) and len(value) == 2 and all(type(place) is int for place in value)
 
 
 @dataclass(frozen=True)
@@ -165,6 +218,10 @@ def _decided(table: RawTable, questions: TestSet) -> dict[str, Question | None]:
         lines = [line for text in str(record.get(NUGGETS) or "").splitlines() if (line := _line(text))]
         if NUGGETS in table.columns and lines != nugget_lines(question.nuggets).splitlines():
             edits["nuggets"] = tuple(_nugget_in(table, row, line) for line in lines)
+        if LABELLED_GOLD in table.columns and str(record.get(LABELLED_GOLD) or "").strip():
+            gold = _gold_in(table, row, str(record[LABELLED_GOLD]))
+            if gold != question.gold:
+                edits["gold"] = gold
         if not verdict and not edits:
             continue
         if record.get("digest") != digest_of(question):

@@ -57,6 +57,8 @@ def score(
     embedder: str | EmbedderSettings | None = None,
     cross_encoder: str | os.PathLike[str] | None = None,
     claims: ClaimsValue = None,
+    labels: str | os.PathLike[str] | None = None,
+    without_bad: bool = False,
     progress: Callable[[str], None] | None = None,
 ) -> Report:
     """Score results against a test set.
@@ -68,7 +70,8 @@ def score(
     results have no answer for: "zero", or "skip" (left out of the mean) unless the dialect says otherwise; the other
     mean stands beside. `bands` shows the bands and targets of all dialects. With an `index` the gold is resolved to its
     chunks, so the ids of the hits are enough. `columns` maps unusual column names to karat's fields. `progress` is
-    called with a sentence before each step that may take long.
+    called with a sentence before each step that may take long. With `labels`, a labels.jsonl of `karat view`,
+    the scores with the gold that people marked stand beside; `without_bad` leaves out of them what most call bad.
 
     Only measures that are named ask a model: SemanticSimilarity the `embedder` (the index's own by default, else
     wordllama), CrossEncoder the folder `cross_encoder`, judges the `chat` model: its name, or more of `ChatOptions` as
@@ -78,9 +81,11 @@ def score(
     from karat.experiment.inputs import aligned_runs, mapped, opened_index, resolved
     from karat.experiment.models import ModelSettings, close, models_of, spent_notes
     from karat.experiment.pareto import with_fronts
+    from karat.experiment.relabel import refuse_alone, with_labels
     from karat.experiment.report import Report
     from karat.files import as_runs, as_testset
 
+    refuse_alone(labels, without_bad)
     choices = Choices(
         measures=texts_of(measures), k=k, by=texts_of(by), dialect=dialect,
         matching=settings_of(MatchSettings, matching), missing=missing, bands=bands, columns=dict(columns or {}),
@@ -105,6 +110,11 @@ def score(
             settings=settings,
         )  # fmt: skip
         evaluation = with_fronts(replace(evaluation, notes=(*evaluation.notes, *spent_notes(models))))
+        if labels is not None:
+            evaluation = with_labels(
+                evaluation, runs, choices, labels, without_bad=without_bad, models=models,
+                resolve=lambda gold, chosen: resolved(gold, opened, chosen, step) if opened is not None else None,
+            )  # fmt: skip
     finally:
         close(models)
     return Report(evaluation, runs, choices)

@@ -7,17 +7,20 @@ from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from karat.core.errors import UsageError
+from karat.core.errors import InputError, UsageError
 from karat.core.text.words import plural
+from karat.files._marks import are_marks, read_marks
 from karat.files._questions import has_float_ids, id_of
 from karat.io import cells
 from karat.io.cells import CellError, quoted
 from karat.io.fields import LABELS, SHOWN, Columns, field_name
 from karat.io.input import Input
 from karat.results.evaluation import InputInfo
+from karat.results.marks import VALUES
 
 if TYPE_CHECKING:
     from karat.results.calibration import HumanLabel, Judgements, Labels
+    from karat.results.marks import Marks
 
 _WORDS = {
     "yes": 1.0, "true": 1.0, "correct": 1.0, "pass": 1.0, "right": 1.0,
@@ -26,10 +29,12 @@ _WORDS = {
 _FORM = "Name the columns id, system, measure, label, rater; id and label must be there."
 
 
-def as_labels(labels: Any, *, columns: Mapping[str, str] | None = None) -> Labels:
-    """Labels from a path, a list of dicts or a frame."""
+def as_labels(labels: Any, *, columns: Mapping[str, str] | None = None, measure: str | None = None) -> Labels:
+    """Labels from a path, a list of dicts or a frame; those made in the browser are of `measure`."""
     from karat.results.calibration import Labels
 
+    if are_marks(labels):
+        return _of_answers(read_marks(labels), measure)
     return labels if isinstance(labels, Labels) else _read(_table(Input.from_any(labels, "labels", columns)))
 
 
@@ -63,6 +68,28 @@ def as_judgements(
         positions=positions,
         taken=_taken(input, theirs, grades, own, used),
     )
+
+
+def _of_answers(marks: Marks, measure: str | None) -> Labels:
+    """The labels of answers among marks: right 1, partly .5, wrong 0."""
+    from karat.results.calibration import HumanLabel, Labels
+
+    rows = tuple(
+        HumanLabel(
+            question=mark.question, value=VALUES["answer"][mark.value or ""], system=mark.system, measure=measure,
+            rater=mark.by, row=mark.row,
+        )
+        for mark in marks.standing
+        if mark.kind == "answer"
+    )  # fmt: skip
+    if not rows:
+        raise InputError("no answer is labelled in it", place=marks.place, remedy="Label answers in `karat view`.")
+    others = len(marks.standing) - len(rows)
+    notes = ["right is 1, partly .5, wrong 0"]
+    notes += [f"{plural(others, 'label')} of hits, claims or questions left aside"] if others else []
+    notes += ["its last line is not whole and was left out"] if marks.torn else []
+    taken = InputInfo(marks.place, "labels.jsonl", _counted(rows), tuple(notes))
+    return Labels(place=marks.place, unit="line", rows=rows, empty=0, taken=taken)
 
 
 def _judge(input: Input, column: str | None, name: str, given: Any) -> Labels:

@@ -33,7 +33,8 @@ def _sniff(input: Input, kind: Kind) -> Fit | None:
     return Fit(0.6, "id and answer") if {"id", "answer"} <= fields else None
 
 
-def _gold(gold: Gold) -> dict[str, Any]:
+def gold_row(gold: Gold) -> dict[str, Any]:
+    """A gold entry as canonical test sets hold it."""
     fields: dict[str, Any] = {name: value for name in _GOLD if (value := getattr(gold, name)) is not None}
     return fields | ({"grade": gold.grade} if gold.grade != 1 else {})
 
@@ -43,7 +44,7 @@ def _question(question: Question) -> dict[str, Any]:
         "id": question.id,
         "question": question.text or None,
         "answers": list(question.answers) or None,
-        "gold": [_gold(gold) for gold in question.gold],
+        "gold": [gold_row(gold) for gold in question.gold],
         "kind": question.kind,
         "tags": dict(question.tags) or None,
         "answerable": None if question.answerable else False,

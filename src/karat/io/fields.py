@@ -165,6 +165,12 @@ LABELS: dict[str, tuple[str, ...]] = {
     ),
 }  # fmt: skip
 """Columns of a table of what people say of answers."""
+MARK = (
+    "id", "kind", "question", "system", "hit", "claim", "grade", "value", "reasons", "note", "by", "at", "undoes",
+    "testset", "digest",
+)  # fmt: skip
+MARKED_HIT = ("id", "doc", "page", "quote")
+"""Fields of a line of labels.jsonl, which karat alone writes, and of the hit in it."""
 
 SHOWN: dict[str, tuple[str, ...]] = {
     "length": ("length", "answer_length"),

@@ -9,6 +9,7 @@ from typing import Any, Literal
 from karat.core.glance import NotebookView, Table
 from karat.core.scores import Scores
 from karat.core.types import TestSet
+from karat.results.marks import ScoresWithLabels
 from karat.results.pareto import STATISTIC, Cost, ParetoFront
 
 SIGNIFICANT = 0.05  # an adjusted p up to this is significant
@@ -298,6 +299,7 @@ class Evaluation(NotebookView):
     settings: Mapping[str, Mapping[str, Any]] = field(default_factory=dict)  # system -> alpha, k ..., where known
     seconds: Mapping[str, Sequence[float | None]] = field(default_factory=dict)  # system -> of retrieval per question
     failures: Mapping[str, Mapping[str, str]] | None = None  # system -> question -> label; None: nobody looked
+    labelled: ScoresWithLabels | None = None  # where people's labels were given
 
     def usage_of(self, system: str, cost: Cost) -> Usage | None:
         """Tokens, cost or seconds of whole questions; None where they are not known, or a part of the seconds alone."""

@@ -50,9 +50,9 @@ _LEVEL = 3  # of gzip: half the time of its default for a tenth more bytes
 @cache
 def _kinds() -> dict[str, type[Any]]:
     """What a study's file may hold, by name; who only prints results does not load it."""
-    from karat.results import pareto, study
+    from karat.results import marks, pareto, study
 
-    every = (kind for module in (docs, evaluation, pareto, study, types) for kind in vars(module).values())
+    every = (kind for module in (docs, evaluation, marks, pareto, study, types) for kind in vars(module).values())
     return {kind.__name__: kind for kind in every if isinstance(kind, type) and is_dataclass(kind)}
 
 

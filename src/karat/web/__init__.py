@@ -1,1 +1,1 @@
-"""Web: runs in the browser. A server on this machine that reads folders of runs, behind one guard."""
+"""Web: runs in the browser. A server on this machine, behind one guard, that reads runs and appends labels."""

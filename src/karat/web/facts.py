@@ -12,7 +12,6 @@ from karat.core.language import parse
 from karat.report.labels import LABELS
 from karat.results.serial import plain
 from karat.web.rows import counted
-from karat.web.runs import LABELS as LABELS_FILE
 from karat.web.runs import summary_of
 
 if TYPE_CHECKING:
@@ -54,7 +53,7 @@ def facts_of(view: View, run: RunFolder, table: QuestionTable | None) -> dict[st
         "has": {
             "answers": "answer" in table.kinds_of,
             "hits": "ranked" in table.kinds_of,
-            "labels": view.file(run, LABELS_FILE) is not None,
+            "labels": bool(view.label_counts(run)),
             "index": isinstance(indexes, list) and bool(indexes),
             "steps": "steps" in table.kinds_of,
         },

@@ -38,7 +38,8 @@ def of_run(id_: str, page: str = "", **query: Any) -> str:
 
 def menu_of(run: RunFolder) -> list[tuple[str, str]]:
     """Where to go from a page of a run."""
-    return [("Runs", "/"), ("Run", of_run(run.id)), ("Questions", of_run(run.id, "questions"))]
+    return [("Runs", "/"), ("Run", of_run(run.id)), ("Questions", of_run(run.id, "questions")),
+            ("Labels", of_run(run.id, "labels"))]  # fmt: skip
 
 
 def head_of(run: RunFolder, page: str, here: str, **more: Any) -> PageHead:
@@ -151,6 +152,8 @@ def run_page(view: View, run: RunFolder) -> str:
     looked_up = opened.view
     whole = document(opened.study, str(run.path), draw(opened.study).specs, view=looked_up, explorer=False)
     blocks = [_linked(block, run.id, looked_up) for block in whole.blocks]
+    if labels := view.labelled(run):
+        blocks.insert(0, Text(f"People made {labels}: see Labels."))
     after = [("All questions", of_run(run.id, "questions"))]
     head = head_of(run, "run", "Run", data={"run": view.about(run)}, after=after)
     return render_page(Document(whole.title, blocks), head=head)

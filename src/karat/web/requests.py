@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Callable, Sequence
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
+from starlette.concurrency import run_in_threadpool
 from starlette.routing import Route
 
 from karat.core.errors import UsageError
@@ -54,3 +56,18 @@ def question_of(request: Request) -> tuple[str, list[str]]:
 def get_route(path: str, endpoint: Callable[..., Response]) -> Route:
     """What answers GET and HEAD of an address."""
     return Route(path, endpoint, methods=["GET"])
+
+
+def post_route(path: str, endpoint: Callable[[Request, dict[str, Any]], Response]) -> Route:
+    """What answers POST of an address with an object of JSON; it runs in a thread, as it may wait for a disk."""
+
+    async def posted(request: Request) -> Response:
+        try:
+            given = json.loads(await request.body())
+        except (ValueError, RecursionError):
+            given = None
+        if not isinstance(given, dict):
+            raise UsageError("the body of a request must be an object of JSON.")
+        return await run_in_threadpool(endpoint, request, given)
+
+    return Route(path, posted, methods=["POST"])

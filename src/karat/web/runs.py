@@ -22,6 +22,8 @@ from typing import TYPE_CHECKING, Any
 
 from karat.core.errors import InputError, KaratError, did_you_mean
 from karat.experiment.store import RUNNING, RunFolder, open_run, runs_in
+from karat.files import read_marks
+from karat.results.marks import LABELS_FILE, Marks
 from karat.results.serial import STUDY
 from karat.web.held import Making
 from karat.web.live import JournalTail, Progress, progress_of
@@ -34,7 +36,7 @@ if TYPE_CHECKING:
     from karat.results.study import Study
     from karat.web.guard import GuardSettings
 
-TIMES, JUDGEMENTS, LABELS = "times.parquet", "judgements.jsonl", "labels.jsonl"
+TIMES, JUDGEMENTS = "times.parquet", "judgements.jsonl"
 AGE = 0.5  # seconds for which a list of runs is taken as it was read
 TABLES, STUDIES = 8, 2  # that are held
 LARGEST_STUDY = 192 << 20
@@ -79,6 +81,8 @@ class View:
         self._studies: Making[OpenedStudy] = Making(STUDIES)
         self._tails: dict[str, JournalTail] = {}
         self._pages: Making[str] = Making(TABLES)
+        self._marks: dict[str, tuple[Any, Marks]] = {}
+        self._queues: Making[list[dict[str, Any]]] = Making(STUDIES)
         self._digests: dict[str, str] = {}
         self._costs: dict[str, tuple[Any, float | None]] = {}
 
@@ -138,8 +142,34 @@ class View:
             best=best if isinstance(best, str) else None,
             main=main if isinstance(main, str) else None,
             failures=lambda: self.failures(run),
+            labels=lambda: self.label_counts(run),
             disputed=_once(lambda: disputed(self.file(run, JUDGEMENTS))),
         )
+
+    def marks(self, run: RunFolder) -> Marks:
+        """What people marked in a run by now."""
+        path = self.file(run, LABELS_FILE)
+        if path is None:
+            return Marks(place=str(run.path / LABELS_FILE))
+        stamp = _stamp(path)
+        held = self._marks.get(run.id)
+        if held is None or held[0] != stamp:
+            held = self._marks[run.id] = stamp, read_marks(path)
+        return held[1]
+
+    def label_counts(self, run: RunFolder) -> Mapping[str, int]:
+        """Labels by question; none where the file cannot be read, which the page of labels says."""
+        with suppress(InputError):
+            return self.marks(run).counts
+        return {}
+
+    def labelled(self, run: RunFolder) -> str:
+        """How many labels a run has, of how many people; nothing where there are none."""
+        return self.marks(run).counted if self.label_counts(run) else ""
+
+    def queued(self, key: tuple[Any, ...], make: Callable[[], list[dict[str, Any]]]) -> Future[list[dict[str, Any]]]:
+        """What is worth labelling in a run, made by a thread."""
+        return self._queues.get(key, make)
 
     def failures(self, run: RunFolder) -> Mapping[str, Mapping[str, str]] | None:
         """Labels of failures of a run whose rows were written without them: from its study, once that is read."""

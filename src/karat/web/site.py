@@ -41,7 +41,7 @@ def run_page(request: Request) -> Response:
             return HTMLResponse(pages.large_page(view, run, view.table(run)))
         except NotYetError:
             return HTMLResponse(pages.unfinished_page(view, run))
-    return _made(view.rendered(("run", run.id, stamp), partial(pages.run_page, view, run)), run)
+    return _made(view.rendered(("run", run.id, stamp, view.labelled(run)), partial(pages.run_page, view, run)), run)
 
 
 def _made(page: Future[str], run: RunFolder) -> Response:

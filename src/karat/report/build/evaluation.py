@@ -9,6 +9,7 @@ from karat.core.text.words import NONE, estimate, figure, names, number, percent
 from karat.report.answers import Answers
 from karat.report.build._parts import input_items, notes_of, value_of
 from karat.report.build.answers import counted, refusals, worst_items
+from karat.report.build.labelled import labelled_table
 from karat.report.build.outcomes import outcome_blocks
 from karat.report.build.pareto import cost_columns, cost_notes, cost_rows, front_table, saving_lines
 from karat.report.build.spread import spread
@@ -54,6 +55,7 @@ def document(evaluation: Evaluation) -> Document:
             bullets(lines, most=VERDICTS),
             Heading("Scores", detail=QUIET),
             means(view),
+            *labelled_table(view),
             *map(front_table, evaluation.pareto),
             *reach(view),
             *bands(view),

@@ -54,6 +54,7 @@ def document(evaluation: Evaluation, *, rows: bool = False) -> dict[str, Any]:
         "verdicts": evaluation.verdicts,
         "leaders": leaders(view),
         "notes": evaluation.notes,
+        **({"labelled": evaluation.labelled} if evaluation.labelled is not None else {}),
     }
     if rows:
         fields["rows"] = list(question_rows(evaluation))

@@ -4,7 +4,7 @@ import { figure, make, visible } from "./dom.js";
 import { hitCard, scored } from "./hits.js";
 
 /** An answer of a system; `opened` shows its contexts at once. */
-export function answerDetail(answer, quotes, opened = false) {
+export function answerDetail(answer, quotes, opened = false, marks = null) {
   const box = make("div", { class: "answer" });
   const chips = make("span", { class: "chips" });
   if (answer.declined) chips.append(make("span", { class: "chip warns", textContent: "declines" }));
@@ -13,11 +13,12 @@ export function answerDetail(answer, quotes, opened = false) {
   const spoken = make("p", { class: answer.text ? "words" : "muted", dir: "auto" });
   spoken.append(...(answer.text ? cited(visible(answer.text), answer.contexts ?? [], (n) => goToContext(box, n)) : [answer.error ? `It failed: ${answer.error}` : "no answer"]));
   box.append(spoken);
+  if (marks && answer.text) box.append(marks.answer());
   if (answer.about) box.append(make("p", { class: "muted small", textContent: answer.about }));
   if (answer.scores?.length) box.append(answerScores(answer.scores));
   if (answer.missing) box.append(make("h4", { textContent: "What it misses" }), make("ul", { class: "missing" }, ...several(answer.missing, (claim) => make("li", { dir: "auto", textContent: claim }))));
-  if (answer.verdicts) box.append(...answer.verdicts.map((verdict) => verdictDetail(verdict, opened)));
-  if (answer.sentences) box.append(supportDetail(answer.sentences, opened));
+  if (answer.verdicts) box.append(...answer.verdicts.map((verdict) => verdictDetail(verdict, opened, marks)));
+  if (answer.sentences) box.append(supportDetail(answer.sentences, opened, marks));
   if (answer.contexts?.length) box.append(contextList(answer.contexts, quotes, opened));
   return box;
 }
@@ -68,7 +69,7 @@ function answerScores(scores) {
 }
 
 /** What a judge said: value, who, why, and its claims. */
-function verdictDetail([measure, value, who, reason, repeats, claims], opened) {
+function verdictDetail([measure, value, who, reason, repeats, claims], opened, marks) {
   const head = make("summary", {}, make("b", { textContent: `${measure} ${figure(value, 3)}` }));
   if (who === "heuristic") head.append(" ", make("span", { class: "chip warns", textContent: "heuristic" }));
   else if (who) head.append(make("span", { textContent: who }));
@@ -78,13 +79,13 @@ function verdictDetail([measure, value, who, reason, repeats, claims], opened) {
   const item = ([claim, verdict, contexts, why]) =>
     make("li", {}, verdict ? make("span", { class: "chip", textContent: verdict }) : null, verdict ? " " : null,
       make("span", { dir: "auto", textContent: claim }), contexts ? make("span", { class: "muted", textContent: ` (context ${contexts})` }) : null,
-      why ? make("div", { class: "muted small", dir: "auto", textContent: why }) : null);
+      why ? make("div", { class: "muted small", dir: "auto", textContent: why }) : null, marks ? marks.claim(claim) : null);
   if (claims.length) fold.append(make("ul", { class: "claims" }, ...several(claims, item)));
   return fold;
 }
 
 /** Each sentence of the answer with the one of a context that supports it best. */
-function supportDetail(sentences, opened) {
+function supportDetail(sentences, opened, marks) {
   const rows = sentences.filter((row) => typeof row !== "number");
   const held = rows.filter(([, , , , supported]) => supported).length;
   const fold = make("details", { open: opened }, make("summary", { textContent: `Support: ${held} of ${rows.length} sentences` }));
@@ -93,7 +94,8 @@ function supportDetail(sentences, opened) {
       make("span", { class: supported ? "chip passes" : "chip fails", textContent: `${supported ? "✓" : "✗"} ${typeof support === "number" ? figure(support, 2) : "no support"}` }), " ",
       make("span", { dir: "auto", textContent: text }),
       by ? make("blockquote", { dir: "auto", textContent: by }) : make("div", { class: "muted small", textContent: "Nothing in the contexts comes near it." }),
-      by && context ? make("div", { class: "muted small", textContent: `context ${context}` }) : null);
+      by && context ? make("div", { class: "muted small", textContent: `context ${context}` }) : null,
+      marks ? marks.claim(text) : null);
   fold.append(make("ul", { class: "claims" }, ...several(sentences, item)));
   return fold;
 }

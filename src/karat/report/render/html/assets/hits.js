@@ -17,7 +17,7 @@ export function quotesOf(question) {
 }
 
 /** The ranked hits, with a line where the cut-off lies. */
-export function hitList(hits, k, quotes, terms) {
+export function hitList(hits, k, quotes, terms, marks) {
   const list = make("ol", { class: "hits" });
   let above = true;
   for (const hit of hits) {
@@ -25,13 +25,13 @@ export function hitList(hits, k, quotes, terms) {
       above = false;
       list.append(make("li", { class: "cutline", textContent: `below the cut-off, k = ${k}` }));
     }
-    list.append(hitCard(hit, quotes, terms));
+    list.append(hitCard(hit, quotes, terms, marks));
   }
   return list;
 }
 
-/** A chunk as it was found; its rank is a place, or the name it goes by. */
-export function hitCard(hit, quotes, terms) {
+/** A chunk as it was found; its rank is a place, or the name it goes by. `marks` makes controls to label it. */
+export function hitCard(hit, quotes, terms, marks) {
   const { id, doc, title, url, page, holds = [], engines = {}, score, rank } = hit;
   const from = [doc || id, page && `page ${page}`].filter(Boolean).join(", ");
   const head = make("div", { class: "row" }, make("span", { class: "rank", textContent: typeof rank === "number" ? `#${rank}` : rank }));
@@ -45,6 +45,7 @@ export function hitCard(hit, quotes, terms) {
   if (holds.length) card.append(make("div", { class: "units", textContent: `holds ${holds.join("; ")}` }));
   if (url) card.append(make("div", { class: "legs" }, address(url)));
   card.append(...chunkText(hit, holds.length ? quotes : [], terms), make("div", { class: "legs" }, "chunk ", make("code", { textContent: id })));
+  if (marks) card.append(marks.hit(hit));
   return card;
 }
 

@@ -3,6 +3,7 @@
 import { apiPath, ask, notice, persist, problem } from "./api.js";
 import { asMarkdown, copyButton } from "./copy.js";
 import { make } from "./dom.js";
+import { labeller } from "./labels.js";
 import { questionDetail } from "./question.js";
 import { termsOf } from "./terms.js";
 
@@ -67,8 +68,10 @@ function turns(history) {
 export function questionBox(run, view, higher) {
   const { question, found, measures, standings, k } = view;
   const box = make("article", { class: "one" });
+  const marks = labeller(run, question.id);
   if (view.note) box.append(make("p", { class: "lead", textContent: view.note }));
-  box.append(questionDetail(question, found, { k, measures, higher, standings, terms: termsOf(question.text), opened: found.length === 1 }));
+  box.append(questionDetail(question, found, { k, measures, higher, standings, terms: termsOf(question.text), opened: found.length === 1, marks }));
+  marks.load();
   box.append(make("p", { class: "acts" },
     copyButton("Copy as Markdown", () => asMarkdown(question, found, k === Infinity ? 10 : k)),
     copyButton("Copy link", () => location.origin + questionAddress(run, question.id, found.map((one) => one.system)))));

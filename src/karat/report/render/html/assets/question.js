@@ -6,10 +6,11 @@ import { hitList, quotesOf, scored } from "./hits.js";
 import { addSorting } from "./tables.js";
 
 /** The whole detail of a question: `found` by each system that is looked at, and how all systems stand. */
-export function questionDetail(question, found, { k, measures, higher, standings, terms, opened = false }) {
+export function questionDetail(question, found, { k, measures, higher, standings, terms, opened = false, marks }) {
   const box = make("div", { class: "opened" }, make("p", { class: "asked", dir: "auto", textContent: question.text || question.id }));
+  if (marks) box.append(marks.head());
   const beside = make("div", { class: "beside" });
-  beside.append(...found.map((one) => foundBy(one, k, quotesOf(question), terms, opened)));
+  beside.append(...found.map((one) => foundBy(one, k, quotesOf(question), terms, opened, marks?.of(one.system))));
   beside.style.setProperty("--ranks", Math.max(1, ...[...beside.children].map((one) => one.lastChild.children.length)));
   box.append(...conversation(question.history), ...expected(question), beside, allScores({ measures, higher, standings }));
   return box;
@@ -46,7 +47,7 @@ export function expected(question) {
 }
 
 /** What one system found: scores, failure, steps, answer, hits. */
-function foundBy({ system, scores, failure, answer, hits, steps }, k, quotes, terms, opened) {
+function foundBy({ system, scores, failure, answer, hits, steps }, k, quotes, terms, opened, marks) {
   const box = make("div", { class: "before" }, make("h4", { textContent: system }));
   box.append(make("p", { class: "muted", textContent: scores.map(([name, value]) => scored(name, value)).join(" · ") }));
   if (failure) {
@@ -55,10 +56,10 @@ function foundBy({ system, scores, failure, answer, hits, steps }, k, quotes, te
     box.append(why);
   }
   if (steps?.length) box.append(stepList(steps));
-  if (answer) box.append(answerDetail(answer, quotes, opened), make("h4", { textContent: "Hits" }));
+  if (answer) box.append(answerDetail(answer, quotes, opened, marks), make("h4", { textContent: "Hits" }));
   if (!hits) box.append(make("p", { class: "muted", textContent: "The hits of this system are not kept in this page." }));
   else if (!hits.length) box.append(make("p", { class: "muted", textContent: "It found nothing." }));
-  return make("div", {}, box, hits?.length ? hitList(hits, k, quotes, terms) : null);
+  return make("div", {}, box, hits?.length ? hitList(hits, k, quotes, terms, marks) : null);
 }
 
 /** What a system did before it answered, step by step. */

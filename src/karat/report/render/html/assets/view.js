@@ -7,12 +7,13 @@ import { held, make } from "./dom.js";
 import { facetBars } from "./facets.js";
 import { watchRun } from "./live.js";
 import { startQuestion } from "./panel.js";
+import { startLabels } from "./queue.js";
 import { startQuestions } from "./questions.js";
 import { startRuns } from "./runs.js";
 import { startTables } from "./tables.js";
 import { restoreTheme, startTheme } from "./theme.js";
 
-const STARTS = { runs: startRuns, compare: startCompare, question: startQuestion, questions, run };
+const STARTS = { runs: startRuns, compare: startCompare, question: startQuestion, labels: startLabels, questions, run };
 const main = document.getElementById("main");
 const page = document.body.dataset.page;
 const id = document.body.dataset.run;
