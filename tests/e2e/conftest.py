@@ -140,17 +140,23 @@ def files(put):
 
 
 @pytest.fixture(scope="session")
-def browser():
-    """A real browser, for tests marked so."""
+def launch():
+    """Starts a real browser, for tests marked so."""
     from playwright.sync_api import sync_playwright
 
     found = next(filter(None, map(shutil.which, ("chromium", "chromium-browser", "google-chrome"))), None)
     assert found, "no Chromium on the PATH. Install it: apt-get install chromium"
     with sync_playwright() as playwright:
         options = ["--no-sandbox", "--disable-gpu", "--disable-background-networking"]
-        browser = playwright.chromium.launch(executable_path=found, args=options)
-        yield browser
-        browser.close()
+        yield lambda **more: playwright.chromium.launch(executable_path=found, args=options, **more)
+
+
+@pytest.fixture(scope="session")
+def browser(launch):
+    """A real browser."""
+    browser = launch()
+    yield browser
+    browser.close()
 
 
 LLAMA = """

@@ -21,6 +21,7 @@ if TYPE_CHECKING:
     from karat.core.run import Run
     from karat.experiment.rendering import Rendering
     from karat.report.charts import Drawing
+    from karat.results.evaluation import Evaluation
     from karat.results.study import Study
 
 CHARTS, ANSWERS, JUDGEMENTS = "charts", "answers.jsonl", "judgements.jsonl"
@@ -74,11 +75,7 @@ def _tables(study: Study, outputs: Sequence[str], runs: Sequence[Run]) -> dict[s
 
     endings = {ENDINGS[name] for name in outputs if name in ENDINGS} | {".parquet"}
     settings = {c.name: c.settings for c in study.configurations}
-    failures: dict[str, dict[str, str]] = {}
-    for failure in study.failures:
-        failures.setdefault(failure.system, {})[failure.question] = failure.label
-    known = replace(study.evaluation, settings=settings, seconds=study.seconds, failures=failures)
-    made = renderings(known, endings)
+    made = renderings(replace(_with_failures(study), settings=settings, seconds=study.seconds), endings)
     if "latex" in outputs:
         made["report.tex"] = lambda: render_as(Path("report.tex"), study.evaluation)
     if "json" in outputs:
@@ -93,6 +90,14 @@ def _tables(study: Study, outputs: Sequence[str], runs: Sequence[Run]) -> dict[s
     if study.evaluation.scores.details:
         made[JUDGEMENTS] = lambda: _lines(_judgements(study))
     return made
+
+
+def _with_failures(study: Study) -> Evaluation:
+    """The evaluation with the label of each question that fails."""
+    failures: dict[str, dict[str, str]] = {}
+    for failure in study.failures:
+        failures.setdefault(failure.system, {})[failure.question] = failure.label
+    return replace(study.evaluation, failures=failures)
 
 
 def _with_broken(study: Study, drawing: Drawing) -> Study:
@@ -123,7 +128,7 @@ def write_report(study: Study, target: str | os.PathLike[str], say: Say = lambda
         write_whole(path, html(study))
         return [path]
     if path.suffix and not path.is_dir():
-        write_whole(path, render_as(path, study.evaluation, study, also=(".html",)))
+        write_whole(path, render_as(path, _with_failures(study), study, also=(".html",)))
         return [path]
     if path.exists() and not path.is_dir():
         raise UsageError(f"{path} is a file. Name a folder, or a file whose ending says what to write.")

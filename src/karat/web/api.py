@@ -42,7 +42,8 @@ def api_runs(request: Request) -> Response:
 def api_run(request: Request) -> Response:
     """What a run holds."""
     view, run = view_of(request), run_of(request)
-    return json_reply(facts_of(view, run, view.table(run)))
+    is_begun = run.state == RUNNING and view.file(run, ROWS) is None
+    return json_reply(facts_of(view, run, None if is_begun else view.table(run)))
 
 
 def api_rows(request: Request) -> Response:

@@ -21,15 +21,26 @@ if TYPE_CHECKING:
     from karat.web.runs import View
 
 
-def facts_of(view: View, run: RunFolder, table: QuestionTable) -> dict[str, Any]:
-    """What a page of questions has to know: systems, measures, the values that filters take."""
+HAS = ("answers", "hits", "labels", "index", "steps")
+
+
+def facts_of(view: View, run: RunFolder, table: QuestionTable | None) -> dict[str, Any]:
+    """What a page of questions has to know: systems, measures, the values that filters take.
+
+    Without a table, as of a running run, what its manifest says.
+    """
+    about = view.about(run)
+    if table is None:
+        nothing: dict[str, Any] = {"systems": [], "measures": [], "main": about["main"], "best": None, "k": None}
+        nothing |= {"kinds": [], "tags": {}, "failures": _failures(), "has": dict.fromkeys(HAS, False)}
+        return {name: about[name] for name in ("id", "name", "state", "questions")} | nothing
     every = np.ones(table.n, bool)
     main = table.measures[0] if table.measures else None
     inputs = run.manifest.get("inputs")
     indexes = inputs.get("indexes") if isinstance(inputs, Mapping) else None
     return {
         "id": run.id,
-        "name": view.about(run)["name"],
+        "name": about["name"],
         "state": run.state,
         "questions": table.n,
         "systems": list(table.systems),
@@ -39,9 +50,7 @@ def facts_of(view: View, run: RunFolder, table: QuestionTable) -> dict[str, Any]
         "k": next((own.k for name in table.measures[:1] if (own := known_measure(name)) is not None), None),
         "kinds": counted(table.texts("kind"), every),
         "tags": {tag: counted(table.texts(f"tag.{tag}"), every) for tag in table.tags},
-        "failures": [
-            {"label": label, "title": words.title, "meaning": words.meaning} for label, words in LABELS.items()
-        ],
+        "failures": _failures(),
         "has": {
             "answers": "answer" in table.kinds_of,
             "hits": "ranked" in table.kinds_of,
@@ -50,6 +59,11 @@ def facts_of(view: View, run: RunFolder, table: QuestionTable) -> dict[str, Any]
             "steps": False,
         },
     }
+
+
+def _failures() -> list[dict[str, str]]:
+    """Every label of a failure in words."""
+    return [{"label": label, "title": words.title, "meaning": words.meaning} for label, words in LABELS.items()]
 
 
 def known_measure(name: str) -> Any:

@@ -23,6 +23,7 @@ MOST_BODY = 1 << 20
 """Bytes of what is written to the server at once: labels and settings take some hundred."""
 MOST_QUERY = 16 << 10
 """Bytes of the part of an address behind the question mark."""
+MOST_PARAMETERS = 400
 MOST_COOKIES = 8 << 10
 METHODS = ("GET", "HEAD", "POST")
 POLICY = (
@@ -51,6 +52,18 @@ class GuardSettings:
     port: int
     token: str = field(default_factory=lambda: secrets.token_urlsafe(32), repr=False)
     names: Sequence[str] = ("127.0.0.1", "localhost")
+    once: set[str] = field(default_factory=set, repr=False)
+
+    def for_once(self) -> str:
+        """What stands for the token once, where others may see an address: in the arguments of a browser."""
+        self.once.add(code := secrets.token_urlsafe(32))
+        return code
+
+    def takes_once(self, given: str) -> bool:
+        """Whether this is such a code that was not used yet; it is from now on."""
+        known = [code for code in self.once if secrets.compare_digest(code.encode(), _bytes(given))]
+        self.once.difference_update(known)
+        return bool(known)
 
     @property
     def hosts(self) -> frozenset[str]:
@@ -65,7 +78,7 @@ class GuardSettings:
 
     def is_token(self, given: str) -> bool:
         """Whether this is the token, in a time that says nothing of how much of it is right."""
-        return secrets.compare_digest(given.encode("utf-8", "surrogatepass"), self.token.encode())
+        return secrets.compare_digest(_bytes(given), self.token.encode())
 
 
 class RefusedRequest(Exception):  # noqa: N818
@@ -145,10 +158,10 @@ class Guard:
     def _refuse_strangers(self, scope: Scope, headers: dict[str, list[str]]) -> str | None:
         """Refuse who does not know the token; where it stands in the address, the address without it."""
         query = scope["query_string"].decode("latin-1")
-        pairs = parse_qsl(query, keep_blank_values=True, errors="replace", max_num_fields=1000)
+        pairs = parse_qsl(query, keep_blank_values=True, errors="replace")
         given = [value for name, value in pairs if name == "token"]
         if given and scope["method"] == "GET":
-            if len(given) == 1 and self.settings.is_token(given[0]):
+            if len(given) == 1 and (self.settings.is_token(given[0]) or self.settings.takes_once(given[0])):
                 rest = urlencode([pair for pair in pairs if pair[0] != "token"])
                 return quote(scope["path"]) + (f"?{rest}" if rest else "")
             raise RefusedRequest(401, *_UNKNOWN_READER)
@@ -165,6 +178,10 @@ class Guard:
         await send({"type": "http.response.body", "body": b""})
 
 
+def _bytes(text: str) -> bytes:
+    return text.encode("utf-8", "surrogatepass")
+
+
 def _refuse_path(scope: Scope) -> None:
     """Refuse paths that mean another place than they show."""
     raw = (scope.get("raw_path") or scope["path"].encode("utf-8", "surrogatepass")).decode("latin-1")
@@ -172,7 +189,8 @@ def _refuse_path(scope: Scope) -> None:
     hidden = any(code in raw.lower() for code in _PACKED) or any(sign in scope["path"] for sign in "\\\0\ufffd")
     if parts[0] or hidden or ".." in parts or "." in parts or "" in parts[1:-1]:
         raise RefusedRequest(400, "that is no path of this server")
-    if len(scope["query_string"]) > MOST_QUERY or b"\0" in scope["query_string"]:
+    query = scope["query_string"]
+    if len(query) > MOST_QUERY or query.count(b"&") >= MOST_PARAMETERS:
         raise RefusedRequest(400, "the address is too long", "Leave some of its filters out.")
 
 

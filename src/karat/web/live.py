@@ -17,6 +17,7 @@ from karat.core.errors import InputError
 from karat.experiment.progress_file import PROGRESS
 from karat.experiment.store import JOURNAL
 from karat.io.checksum import DamagedError, unsealed_line
+from karat.io.limits import LINE_LIMIT
 from karat.io.opening import range_pieces
 
 MOST_PROGRESS = 4_096
@@ -64,7 +65,6 @@ class JournalTail:
     read: int = 0
     rest: bytes = b""
     rows: dict[str, dict[str, str]] = field(default_factory=dict)  # question -> system -> status
-    texts: dict[str, str] = field(default_factory=dict)
     records: int = 0
 
     def read_on(self) -> None:
@@ -81,6 +81,7 @@ class JournalTail:
             for piece in range_pieces(path, self.read, end):
                 self.read += len(piece)
                 *lines, self.rest = (self.rest + piece).split(b"\n")
+                self.rest = self.rest if len(self.rest) <= LINE_LIMIT else b""
                 for line in lines:
                     self._take(line)
 
@@ -100,7 +101,7 @@ class JournalTail:
         ids = list(self.rows)
         systems = list(dict.fromkeys(system for own in self.rows.values() for system in own))
         rows = [
-            {"n": n, "id": id_, "text": self.texts.get(id_, ""), "kind": None, "tags": {}, "scores": {},
+            {"n": n, "id": id_, "text": "", "kind": None, "tags": {}, "scores": {},
              "status": dict(self.rows[id_]), "failure": {}, "labels": 0}
             for n, id_ in enumerate(ids[offset : offset + limit], offset)
         ]  # fmt: skip

@@ -15,7 +15,6 @@ from karat.report.labels import LABELS
 from karat.report.render.html.served import PageHead, render_page
 from karat.web.facts import facts_of, trends
 from karat.web.filters import NO_KIND, Filters
-from karat.web.live import JournalTail
 from karat.web.replies import NotYetError
 from karat.web.rows import PAGE
 
@@ -198,8 +197,7 @@ def unfinished_page(view: View, run: RunFolder) -> str:
         blocks.append(Text(_DAMAGED))
     else:
         blocks.append(Text("It was stopped before it was done. The same command goes on from there: `karat run`."))
-    tail = JournalTail(run.path)
-    tail.read_on()
+    tail = view.tail(run)
     if tail.rows:
         page = tail.page(0, PAGE)
         rows: list[list[Cell]] = [

@@ -15,6 +15,7 @@ import numpy as np
 
 from karat.core.errors import InputError, UsageError, did_you_mean
 from karat.core.scores import Status
+from karat.core.text.words import excerpt
 from karat.io.parquet import check_parquet, parquet_columns
 from karat.web.filters import NO_KIND, Filters
 from karat.web.held import Held
@@ -31,7 +32,8 @@ SHOWN = 6  # systems, unless some are named
 PAGE, MOST_PAGE = 100, 500
 HELD = 384 << 20  # bytes of columns that are held
 ORDERS = 16  # filtered lists that are held: the pages of each are cut out of it
-MOST_SYSTEMS, MOST_VALUES = 10_000, 200
+MOST_SYSTEMS, MOST_COLUMNS, MOST_VALUES = 10_000, 5_000, 200
+LONGEST = 1_000  # characters of a question in a list
 SLACK = 1e-9  # .3 - .1 is less than .2
 _REMEDY = "Write the run's files again: karat show RUN -o FOLDER, or run it again."
 _STATUS = {status.name: int(status) for status in Status}
@@ -52,9 +54,11 @@ class QuestionTable:
     """The questions of a run, filtered, sorted and cut into pages; `facts` is what other files of the run say."""
 
     def __init__(self, path: Path, facts: RunFacts | None = None) -> None:
-        self.path, self.facts = path, facts or RunFacts()
+        self.path, self.facts, self._place = path, facts or RunFacts(), str(path)
         self._held, self._orders = Held(HELD), Held(ORDERS)
         self.kinds_of = check_parquet(path, self._place)
+        if len(self.kinds_of) > MOST_COLUMNS:
+            raise self._unsound(f"it has {len(self.kinds_of):,} columns, and {MOST_COLUMNS:,} is the most")
         for name in ("system", "question_id"):
             self._expect(name)
         runs = self._read(["system"], whole=True)["system"].rle().struct.unnest()
@@ -70,10 +74,6 @@ class QuestionTable:
         self.systems: tuple[str, ...] = tuple(sorted(names, key=lambda name: name != first))
         self.measures = self._measures()
         self.tags = tuple(name.removeprefix("tag.") for name in self.kinds_of if name.startswith("tag."))
-
-    @property
-    def _place(self) -> str:
-        return str(self.path)
 
     def _unsound(self, problem: str) -> InputError:
         return InputError(problem, place=self._place, remedy=_REMEDY)
@@ -279,7 +279,7 @@ class QuestionTable:
             numbers = np.flatnonzero(mask)
             return numbers[self._order(filters, numbers)], 1
 
-        key = (filters, len(self.facts.labels())) if filters.labelled is not None else filters
+        key = (filters, frozenset(self.facts.labels())) if filters.labelled is not None else filters
         numbers: NDArray[np.int64] = self._orders.get(key, select)
         return numbers
 
@@ -315,6 +315,8 @@ class QuestionTable:
         numbers = self.numbers(filters)
         systems, measures = self.shown(filters)
         rows = self.rows(numbers[offset : offset + limit], systems, measures)
+        for row in rows:
+            row["text"] = excerpt(row["text"], LONGEST)
         return {
             "total": len(numbers), "offset": offset, "of": self.n, "rows": rows, "measures": measures,
             "systems": systems,

@@ -46,7 +46,8 @@ def serve(
                 "can listen on this network reads the token and the runs."
             )
         if open_browser and has_display():
-            threading.Thread(target=_open, args=(address,), daemon=True).start()
+            once = address_of(guard, runs, host, guard.for_once())
+            threading.Thread(target=_open, args=(once,), daemon=True).start()
         _run(runs_dir, runs, guard, listening)
     finally:
         listening.close()
@@ -139,11 +140,11 @@ def is_loopback(host: str) -> bool:
         return False
 
 
-def address_of(guard: GuardSettings, runs: Sequence[RunFolder], host: str) -> str:
+def address_of(guard: GuardSettings, runs: Sequence[RunFolder], host: str, token: str | None = None) -> str:
     """The address to open: the page of runs, of the one run that is named, or of several compared."""
     name = guard.names[0] if is_loopback(host) or host in ("0.0.0.0", "::") else host
     place = "/"
-    asked = f"token={guard.token}"
+    asked = f"token={token or guard.token}"
     if len(runs) == 1:
         place = f"/run/{quote(runs[0].id, safe='')}"
     elif runs:

@@ -85,6 +85,16 @@ def test_nobody_else_sees_anything(browser, target):
     assert browser.guard.token not in reply.text
 
 
+def test_a_code_for_the_browser_stands_for_the_token_once(browser):
+    code = browser.guard.for_once()
+    assert code != browser.guard.token
+    reply = browser.get(f"/?token={code}", token=False)
+    assert (reply.status, reply.header("location")) == (303, "/")
+    assert browser.guard.token in reply.header("set-cookie")
+    assert browser.get(f"/?token={code}", token=False).status == 401
+    assert browser.get("/api/runs", token=False, headers=[("x-karat-token", browser.guard.for_once())]).status == 401
+
+
 def test_a_wrong_token_in_the_address_is_refused_whatever_the_cookie(browser):
     assert browser.get("/?token=x").status == 401
 
@@ -150,6 +160,7 @@ def test_what_names_nothing_is_not_found(browser, path):
 
 def test_an_address_may_not_be_endless(browser):
     assert browser.get(f"/?text={'a' * guard_module.MOST_QUERY}").status == 400
+    assert browser.get(f"/?{'&' * 8_000}").status == 400
 
 
 @pytest.mark.parametrize(

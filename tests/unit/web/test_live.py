@@ -32,6 +32,11 @@ def test_a_running_run_says_how_far_it_is(running, tmp_path):
     assert '<meta http-equiv="refresh" content="2">' in page.text
 
 
+def test_a_running_run_has_no_systems_yet(running, tmp_path):
+    facts = Browser(tmp_path).json(f"/api/run/{running.id}")
+    assert (facts["state"], facts["systems"], facts["measures"], facts["has"]["hits"]) == ("running", [], [], False)
+
+
 def test_a_run_that_says_nothing_is_running_all_the_same(running, tmp_path):
     state = Browser(tmp_path).json(f"/api/run/{running.id}/progress")
     assert state == {"state": "running", "what": None, "done": None, "total": None, "seconds_left": None, "rows": 0}

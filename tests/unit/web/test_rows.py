@@ -190,6 +190,10 @@ def test_a_file_that_is_written_again_is_read_again(tmp_path):
         (lambda rows: rows.with_columns(pl.lit(1).alias("Recall@5.status")), "no texts in the column"),
         (lambda rows: rows.with_columns(pl.col("question").cast(pl.Binary)), "no texts in the column 'question'"),
         (lambda rows: rows.with_columns(failure=pl.lit([1])), "no texts in the column 'failure'"),
+        (
+            lambda rows: rows.with_columns(pl.lit(1).alias(f"c{i}") for i in range(5_001)),
+            "columns, and 5,000 is the most",
+        ),
         (lambda rows: rows.clear(), "do not have the same questions"),
     ],
 )
@@ -228,6 +232,15 @@ def test_numbers_that_are_none_are_null(tmp_path):
     rows.with_columns(pl.Series("Recall@5", [float("inf"), float("nan"), 1, 2] * 2)).write_parquet(path)
     page = Browser(tmp_path).json(f"/api/run/{run.id}/rows")
     assert [row["scores"]["one"] for row in page["rows"]] == [[None], [None], [1.0], [2.0]]
+
+
+def test_a_long_question_is_cut_in_lists_and_whole_in_exports(tmp_path):
+    run = run_with(tmp_path, small_study())
+    path = run.path / "rows.parquet"
+    pl.read_parquet(path).with_columns(question=pl.lit("long " * 1000)).write_parquet(path)
+    browser = Browser(tmp_path)
+    assert len(browser.json(f"/api/run/{run.id}/rows")["rows"][0]["text"]) == 1000
+    assert "long " * 1000 in browser.get(f"/api/run/{run.id}/export").text
 
 
 def test_columns_that_are_not_used_go_first(run, monkeypatch):

@@ -49,8 +49,9 @@ function typed(title, name, properties = {}) {
   return { box: made.box, sync: (now) => document.activeElement !== made.input && (made.input.value = now.get(name) ?? ""), input: made.input };
 }
 
-function chosen(title, name, options, given = (value) => ({ [name]: value })) {
+function chosen(title, name, options, given = (value) => ({ [name]: value }), label = title) {
   const made = choice(title, options, (value) => change(given(value)));
+  made.select.setAttribute("aria-label", label);
   return { box: made.box, sync: (now) => (made.select.value = now.get(name) ?? "") };
 }
 
@@ -64,12 +65,12 @@ export function filterBar(facts) {
   const rest = [
     chosen("System", "system", names(facts.systems), (value) => ({ system: [value, ...columnsOf(facts).systems.filter((one) => one !== value)] })),
     chosen("Measure", "measure", names(facts.measures.map(({ name }) => name)), (value) => ({ measure: value, min: null, max: null })),
-    group("Score", typed("from", "min", number), typed("to", "max", number)),
+    group("Score", typed("from", "min", { ...number, "aria-label": "Score from" }), typed("to", "max", { ...number, "aria-label": "Score to" })),
     group("Differ",
-      chosen("A", "a", [["", "–"], ...names(facts.systems)], (value) => differing(value, params().get("b"))),
-      chosen("B", "b", [["", "–"], ...names(facts.systems)], (value) => differing(params().get("a"), value)),
-      typed("by at least", "differ", { ...number, min: 0 }),
-      chosen("better", "side", [["", "either"], ["a", "A"], ["b", "B"]])),
+      chosen("A", "a", [["", "–"], ...names(facts.systems)], (value) => differing(value, params().get("b")), "System A"),
+      chosen("B", "b", [["", "–"], ...names(facts.systems)], (value) => differing(params().get("a"), value), "System B"),
+      typed("by at least", "differ", { ...number, min: 0, "aria-label": "Differ by at least" }),
+      chosen("better", "side", [["", "either"], ["a", "A"], ["b", "B"]], undefined, "Which is better")),
     chosen("Status", "status", [["", "any"], ["ok", "scored"], ["undefined", "undefined"], ["failed", "failed"]]),
     chosen("Labelled", "labelled", YES_NO),
     chosen("Judges disagree", "disagree", YES_NO),
