@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
-from typing import TYPE_CHECKING
+import json
+from collections.abc import Callable, Mapping, Sequence
+from typing import TYPE_CHECKING, Any
 
 from starlette.routing import Route
 
@@ -54,3 +55,19 @@ def question_of(request: Request) -> tuple[str, list[str]]:
 def get_route(path: str, endpoint: Callable[..., Response]) -> Route:
     """What answers GET and HEAD of an address."""
     return Route(path, endpoint, methods=["GET"])
+
+
+def post_route(path: str, endpoint: Callable[[Request, Mapping[str, Any]], Response]) -> Route:
+    """What answers POST of an address, by a thread; it gets the object that was sent."""
+    from starlette.concurrency import run_in_threadpool
+
+    async def answered(request: Request) -> Response:
+        try:
+            body = json.loads(await request.body())
+        except (ValueError, RecursionError):
+            body = None
+        if not isinstance(body, dict):
+            raise UsageError("what was sent is no JSON object.")
+        return await run_in_threadpool(endpoint, request, body)
+
+    return Route(path, answered, methods=["POST"])
