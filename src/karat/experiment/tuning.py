@@ -1,4 +1,4 @@
-"""Tuning: a finished run opened for tuning: its index where it still stands, its questions, and how they were scored."""
+"""Tuning: a finished run opened for tuning: its index where it stands, its questions, and how they were scored."""
 
 from __future__ import annotations
 

@@ -74,7 +74,13 @@ def _against(tuner: Tuner, main: Measure, own: Floats, earlier: Floats | None) -
     def named(chosen: Any) -> list[dict[str, Any]]:
         order = sorted(np.flatnonzero(chosen).tolist(), key=lambda q: (-abs(gain[q]), q))[:SHOWN]
         return [
-            {"id": one.id, "text": one.text[:LONGEST], "kind": one.kind, "value": float(own[q]), "baseline": float(earlier[q])}
+            {
+                "id": one.id,
+                "text": one.text[:LONGEST],
+                "kind": one.kind,
+                "value": float(own[q]),
+                "baseline": float(earlier[q]),
+            }
             for q in order
             for one in (tuner.testset.questions[q],)
         ]
@@ -103,10 +109,11 @@ class _Baseline:
         """Its value for every question; None where the run has none at this cut-off and it is none of karat's own."""
         cut = measure.k is not None or measure.tokens is not None
         if cut and measure.name in self._table.measures and (self._order >= 0).all():
-            return np.asarray(self._table.values(self._name, measure.name), np.float64)[self._order]
+            held: Floats = np.asarray(self._table.values(self._name, measure.name), np.float64)[self._order]
+            return held
         if self._swept is None:
             return None
-        (values,) = values_of(self._swept.scores, measure.name)
+        values: Floats = values_of(self._swept.scores, measure.name)[0]
         return values
 
 
@@ -161,7 +168,11 @@ def hits_of(tuner: Tuner, query: str, k: int, grid: Grid) -> dict[str, Any]:
     (point,) = grid.points(k)[0]
     fused = explain_query(System(point.system, tuner.index), query, k)
     number = next((n for n, one in enumerate(tuner.testset) if one.text.strip() == query.strip()), None)
-    gold = {tuner.index.chunks[row].id for row in tuner.resolution.gold_rows(number).tolist()} if number is not None else ()
+    gold = (
+        {tuner.index.chunks[row].id for row in tuner.resolution.gold_rows(number).tolist()}
+        if number is not None
+        else ()
+    )
     lists = [{"name": point.name, "hits": [_hit(hit, gold, tuner) for hit in _fused_hits(fused)]}]
     known = {name for name, _ in fused.legs}
     legs = dict(fused.legs)
@@ -174,7 +185,10 @@ def hits_of(tuner: Tuner, query: str, k: int, grid: Grid) -> dict[str, Any]:
         rows = [{"id": h.chunk, "rank": h.rank, "score": h.score, "made_of": h.made_of, "parts": []} for h in hits]
         lists.append({"name": leg, "hits": [_hit(row, gold, tuner) for row in rows]})
     question = tuner.testset.questions[number].id if number is not None else None
-    return plain({"query": query, "k": k, "question": question, "lists": lists, "notes": list(fused.notes)})
+    found: dict[str, Any] = plain(
+        {"query": query, "k": k, "question": question, "lists": lists, "notes": list(fused.notes)}
+    )
+    return found
 
 
 def _fused_hits(fused: Any) -> list[dict[str, Any]]:
@@ -191,4 +205,10 @@ def _hit(hit: dict[str, Any], gold: Any, tuner: Tuner) -> dict[str, Any]:
     """A hit with its text."""
     chunk = tuner.index.chunks[tuner.index.chunks.row_of[hit["id"]]]
     text = chunk.text if len(chunk.text) <= TEXT else f"{chunk.text[:TEXT]}…"
-    return {**hit, "doc": chunk.doc, "page": chunk.pages[0] if chunk.pages else None, "text": text, "gold": hit["id"] in gold}
+    return {
+        **hit,
+        "doc": chunk.doc,
+        "page": chunk.pages[0] if chunk.pages else None,
+        "text": text,
+        "gold": hit["id"] in gold,
+    }

@@ -59,7 +59,12 @@ def curve_page(tuner: Tuner, run: RunFolder, about: Mapping[str, Any]) -> str:
             mark = "best" if best else "not significantly different" if configuration.name in same else "worse"
             value = Value(cell.mean, cell.low, cell.high, unit=measure.spec.unit, best=best)
             rows.append([configuration.name, configuration.alpha, value, mark])
-        columns = [Column("configuration"), Column("alpha", "score"), Column(measure.name, "value"), Column("beside the best")]
+        columns = [
+            Column("configuration"),
+            Column("alpha", "score"),
+            Column(measure.name, "value"),
+            Column("beside the best"),
+        ]
         blocks += [bullets(choice.sentences), Table("The weight of the dense engine", columns, rows)]
     head = head_of(run, "tune", "Tune", data={"state": "ready", **about})
     return render_page(Document(_title(run), blocks), head=head)

@@ -72,7 +72,9 @@ class Tuner:
                 f"{' and '.join(legs)}: karat index DOCS -o INDEX."
             )
         if not testset.has_gold:
-            raise UsageError(f"{testset.name} holds no gold, so nothing can be measured on it. Add gold to its questions.")
+            raise UsageError(
+                f"{testset.name} holds no gold, so nothing can be measured on it. Add gold to its questions."
+            )
         refuse_textless(testset, testset.name)
         steps = 2 + len(legs)
         progress("reading the index", 0, steps)
@@ -98,7 +100,9 @@ class Tuner:
         grid = Grid.of(**{"alpha": str(SystemSettings.alpha), "k": str(self.usual_cut), **given})
         for name in (*_KNOWN, "k"):
             if len(getattr(grid, name)) != 1:
-                raise UsageError(f"{name}={values[name]!r:.60}: one value is tuned at a time. `karat sweep` takes several.")
+                raise UsageError(
+                    f"{name}={values[name]!r:.60}: one value is tuned at a time. `karat sweep` takes several."
+                )
         if grid.depth[0] not in self.depths:
             raise UsageError(f"depth={grid.depth[0]}: take one of {', '.join(map(str, self.depths))}.")
         if grid.k[0] > LARGEST_K:
