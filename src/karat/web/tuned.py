@@ -161,7 +161,7 @@ def _cells(swept: Swept, cells: Any) -> Iterator[tuple[Any, Any]]:
 
 
 def hits_of(tuner: Tuner, query: str, k: int, grid: Grid) -> dict[str, Any]:
-    """The first hits of each engine and of the fusion, with what each engine gave; gold where the query is a question."""
+    """The first hits of each engine and of the fusion, with what each gave; gold where the query is a question."""
     from karat.experiment.explain import explain_query
     from karat.systems.system import System
 

@@ -44,7 +44,7 @@ class SpecFile:
             what = "is a link" if path.is_symlink() else "does not exist" if not path.exists() else "is no .yaml file"
             raise InputError(
                 what, place=str(path),
-                remedy="Write one with `karat init DOCS TESTSET -o karat.yaml`, or copy the lines into a file of yours.",
+                remedy="Write one with `karat init DOCS TESTSET -o karat.yaml`, or copy the lines to yours.",
             )  # fmt: skip
         try:
             text = read_whole(path).decode("utf-8")
