@@ -25,6 +25,9 @@ from typing import Any
 from urllib.parse import parse_qs, urlencode, urlsplit
 
 from benchmarks._growth import resident
+from benchmarks._tuning import CHUNKS, made_tunable, measured_tuning
+from benchmarks._tuning import QUESTIONS as TUNED
+from benchmarks._tuning import QUICK as QUICK_TUNING
 from benchmarks.writing import study, systems_of
 from karat.experiment.outputs import write_study
 from karat.experiment.store import DONE, RunFolder, new_run
@@ -33,7 +36,9 @@ from karat.results.serial import save_study
 QUESTIONS, SYSTEMS = 100_000, 12
 QUICK = 300
 PAGE = 100
-GOALS = {"first rows": 1.5, "filter": 0.3, "memory, rows": 1.5}
+GOALS = {
+    "first rows": 1.5, "filter": 0.3, "memory, rows": 1.5, "tuning: means": 0.15, "tuning: intervals and curve": 1.0,
+}  # fmt: skip
 _TICKS = os.sysconf("SC_CLK_TCK")
 
 
@@ -168,12 +173,27 @@ def shown(figures: Mapping[str, tuple[float, float | None]]) -> None:
         print(f"{mark:4} {name:<32} {value:8.3f} {unit:<2} {beside}{aim}")
 
 
+def tuned(size: tuple[int, int]) -> None:
+    """What a moved slider waits for."""
+    with tempfile.TemporaryDirectory() as temporary:
+        runs = made_tunable(Path(temporary), *size)
+        print(f"     tuning {size[0]:,} questions x {size[1]:,} chunks")
+        server = Server.started(runs)
+        shown(measured_tuning(server))
+        server.end()
+
+
 def main() -> None:
     parser = argparse.ArgumentParser(prog="python -m benchmarks view")
     parser.add_argument("--quick", action="store_true", help=f"{QUICK} questions")
+    parser.add_argument("--tuning", action="store_true", help="tuning alone")
     parser.add_argument("--keep", type=Path, help="a folder for the run; one that stands there is used")
     options = parser.parse_args(sys.argv[2:])
     questions = QUICK if options.quick else QUESTIONS
+    if options.tuning:
+        tuned(QUICK_TUNING if options.quick else (TUNED, CHUNKS))
+        print(f"     {platform.machine()}, {os.cpu_count()} processors, Python {platform.python_version()}")
+        return
     with tempfile.TemporaryDirectory() as temporary:
         folder = options.keep or Path(temporary) / "runs"
         if not any(folder.glob("*/manifest.json")):
@@ -184,4 +204,5 @@ def main() -> None:
             print(f"     made in {time.perf_counter() - at:,.0f} s: rows.parquet {rows:,} MB, {sizes}")
         print(f"     {questions:,} questions x {SYSTEMS} systems")
         shown(measured(folder))
+    tuned(QUICK_TUNING if options.quick else (TUNED, CHUNKS))
     print(f"     {platform.machine()}, {os.cpu_count()} processors, Python {platform.python_version()}")

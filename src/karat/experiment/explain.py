@@ -77,6 +77,31 @@ def explain(
     )
 
 
+def explain_query(system: System, query: str, k: int = 5) -> Explanation:
+    """How any query came to its hits: what `explain` shows of a question, without gold and scores."""
+    from karat.core.types import Question
+    from karat.results.explanation import Explanation
+
+    found = system.search([query], k, whole=True)
+    if found.failed:
+        raise KaratError(found.failed[0])
+    (rewritten,) = found.rewritten
+    return Explanation(
+        question=Question("query", query),
+        system=system.settings.name,
+        k=k,
+        queries=rewritten.queries,
+        changes=tuple(map(str, rewritten.changes)),
+        legs=tuple((name, _leg_hits(system, found, name, rewritten.queries, k)) for name in found.legs),
+        fusion=system.settings.fusion if found.parts is not None else None,
+        fused=_fused(found, k),
+        hits=(),
+        units=(),
+        measures=(),
+        notes=(*found.notes, *_unknown(system, found, rewritten.queries)),
+    )
+
+
 def _asked(testset: TestSet, question: str) -> Question:
     for one in testset:
         if one.id == question:

@@ -149,6 +149,8 @@ def manifest_of(spec: Spec, testset: TestSet, indexes: Sequence[Index], command:
     whole = {"karat": version("karat"), "spec": spec.digest, "inputs": inputs}
     text = json.dumps(whole, sort_keys=True, ensure_ascii=True)
     inputs["testset"]["file"] = str(spec.path(spec.keys.testset))  # no part of the digest, as where the run was started
+    if spec.written.path is not None:
+        inputs["spec_file"] = str(spec.written.path.resolve())  # nor is this: the file that a tuned system is added to
     if testset.version is not None:  # no part of the digest: a run that was stopped before the freeze goes on
         inputs["testset"]["version"] = testset.version
     return {

@@ -153,7 +153,7 @@ class Retrieval:
         self._rewriting: dict[tuple[str, ...], Seconds] = {}
         self._depth: dict[tuple[str, tuple[str, ...]], int] = {}
         self._legs: dict[tuple[str, tuple[str, ...], int], _Leg] = {}
-        self._candidates: dict[tuple[tuple[str, ...], tuple[str, ...], int], Candidates] = {}
+        self.pools: dict[tuple[tuple[str, ...], tuple[str, ...], int], Candidates] = {}
         self._columns: dict[Pages, ChunkColumns] = {}
         self._ranks: dict[tuple[str, tuple[str, ...]], dict[tuple[int, bytes], int]] = {}
 
@@ -201,8 +201,8 @@ class Retrieval:
         """
         names, deepest = settings.consulted, settings.depth_for(length)
         depth = length if len(names) == 1 else deepest
-        if (names, settings.rewrite, depth) in self._candidates:
-            return self._candidates[names, settings.rewrite, depth]
+        if (names, settings.rewrite, depth) in self.pools:
+            return self.pools[names, settings.rewrite, depth]
         searched = {name: self._leg(name, settings.rewrite, deepest) for name in names}
         for leg in searched.values():
             if leg.failed:
@@ -346,9 +346,9 @@ class Retrieval:
         from karat.systems.candidates import Candidates
 
         key = (names, rewrite, depth)
-        if key not in self._candidates:
-            self._candidates[key] = Candidates(Legs([legs[name] for name in names]))
-        return self._candidates[key]
+        if key not in self.pools:
+            self.pools[key] = Candidates(Legs([legs[name] for name in names]))
+        return self.pools[key]
 
     def _reranked(self, settings: SystemSettings, ranked: Ranked, chunks: Chunks) -> Reranked:
         """The first hits ordered anew by a cross-encoder in a folder, or by a chat model; it may fail on a list."""

@@ -13,7 +13,7 @@ from starlette.middleware import Middleware
 from starlette.responses import HTMLResponse, Response
 
 from karat.core.errors import KaratError, UsageError
-from karat.web import api, labels, pages, site
+from karat.web import api, labels, pages, site, tuning
 from karat.web.guard import Guard, GuardSettings
 from karat.web.replies import NotHereError, error_reply, said_of, status_of
 from karat.web.runs import View
@@ -23,7 +23,7 @@ if TYPE_CHECKING:
 
     from karat.experiment.store import RunFolder
 
-ROUTES = [*labels.ROUTES, *site.ROUTES, *api.ROUTES]
+ROUTES = [*labels.ROUTES, *site.ROUTES, *api.ROUTES, *tuning.ROUTES]
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -35,8 +35,6 @@ def facts_of(view: View, run: RunFolder, table: QuestionTable | None) -> dict[st
         return {name: about[name] for name in ("id", "name", "state", "questions")} | nothing
     every = np.ones(table.n, bool)
     main = table.measures[0] if table.measures else None
-    inputs = run.manifest.get("inputs")
-    indexes = inputs.get("indexes") if isinstance(inputs, Mapping) else None
     return {
         "id": run.id,
         "name": about["name"],
@@ -54,7 +52,7 @@ def facts_of(view: View, run: RunFolder, table: QuestionTable | None) -> dict[st
             "answers": "answer" in table.kinds_of,
             "hits": "ranked" in table.kinds_of,
             "labels": bool(view.label_counts(run)),
-            "index": isinstance(indexes, list) and bool(indexes),
+            "index": has_index(run),
             "steps": "steps" in table.kinds_of,
         },
     }
@@ -63,6 +61,13 @@ def facts_of(view: View, run: RunFolder, table: QuestionTable | None) -> dict[st
 def _failures() -> list[dict[str, str]]:
     """Every label of a failure in words."""
     return [{"label": label, "title": words.title, "meaning": words.meaning} for label, words in LABELS.items()]
+
+
+def has_index(run: RunFolder) -> bool:
+    """Whether a run searched an index of karat's."""
+    inputs = run.manifest.get("inputs")
+    indexes = inputs.get("indexes") if isinstance(inputs, Mapping) else None
+    return isinstance(indexes, list) and bool(indexes)
 
 
 def known_measure(name: str) -> Any:

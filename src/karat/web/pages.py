@@ -13,7 +13,7 @@ from karat.experiment.store import DAMAGED, RUNNING
 from karat.report.document import Block, Cell, Column, Document, Heading, Link, Notice, Table, Text, Value, text_columns
 from karat.report.labels import LABELS
 from karat.report.render.html.served import PageHead, render_page
-from karat.web.facts import facts_of, trends
+from karat.web.facts import facts_of, has_index, trends
 from karat.web.filters import NO_KIND, Filters
 from karat.web.replies import NotYetError
 from karat.web.rows import PAGE
@@ -38,8 +38,9 @@ def of_run(id_: str, page: str = "", **query: Any) -> str:
 
 def menu_of(run: RunFolder) -> list[tuple[str, str]]:
     """Where to go from a page of a run."""
-    return [("Runs", "/"), ("Run", of_run(run.id)), ("Questions", of_run(run.id, "questions")),
-            ("Labels", of_run(run.id, "labels"))]  # fmt: skip
+    menu = [("Runs", "/"), ("Run", of_run(run.id)), ("Questions", of_run(run.id, "questions"))]
+    menu += [("Tune", of_run(run.id, "tune"))] if has_index(run) else []
+    return [*menu, ("Labels", of_run(run.id, "labels"))]
 
 
 def head_of(run: RunFolder, page: str, here: str, **more: Any) -> PageHead:

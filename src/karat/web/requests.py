@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
 from starlette.concurrency import run_in_threadpool
@@ -58,7 +58,7 @@ def get_route(path: str, endpoint: Callable[..., Response]) -> Route:
     return Route(path, endpoint, methods=["GET"])
 
 
-def post_route(path: str, endpoint: Callable[[Request, dict[str, Any]], Response]) -> Route:
+def post_route(path: str, endpoint: Callable[[Request, Mapping[str, Any]], Response]) -> Route:
     """What answers POST of an address with an object of JSON; it runs in a thread, as it may wait for a disk."""
 
     async def posted(request: Request) -> Response:

@@ -75,6 +75,7 @@ class View:
 
     def __init__(self, runs_dir: Path, named: Sequence[RunFolder] = (), guard: GuardSettings | None = None) -> None:
         self.runs_dir, self.named, self.guard = runs_dir, tuple(named), guard
+        self.folder = Path.cwd()  # where the server was started
         self._lock = threading.Lock()
         self._listed: tuple[float, list[RunFolder]] = (-AGE, [])
         self._tables: OrderedDict[str, tuple[Any, QuestionTable]] = OrderedDict()

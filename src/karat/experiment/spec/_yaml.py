@@ -7,7 +7,7 @@ Values are read as in YAML 1.2: `yes` and `0:1:0.1` are text, only true and fals
 from __future__ import annotations
 
 import re
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
 
@@ -48,6 +48,7 @@ class Loaded:
     place: str
     values: Any
     lines: dict[Place, int] = field(default_factory=dict)
+    path: Path | None = None  # of the file, where they stand in one
 
     def line(self, at: Place) -> int | None:
         """The line of a value, or of the nearest thing around it."""
@@ -79,7 +80,7 @@ def load_yaml(path: Path) -> Loaded:
             remedy="Name data by path instead of writing it here.",
         )
     try:
-        return loads_yaml(data.decode("utf-8-sig"), place)
+        return replace(loads_yaml(data.decode("utf-8-sig"), place), path=path)
     except UnicodeDecodeError as problem:
         row = data[: problem.start].count(b"\n") + 1
         raise InputError("is not UTF-8", place=place, row=row, remedy="Save it as UTF-8.") from None

@@ -29,6 +29,7 @@ from karat.systems.engines import Engines
 from karat.systems.retrieval import Retrieval
 
 if TYPE_CHECKING:
+    from karat.core.judged import Repeats
     from karat.core.measure import Measure
     from karat.core.types import TestSet
     from karat.match import Resolution
@@ -73,7 +74,6 @@ def sweep(
     A `resolution` of this test set's gold against this index, where there is one already, is taken as it is.
     """
     from karat.experiment.inputs import resolved
-    from karat.experiment.sweep._judge import scored
     from karat.files import as_testset
     from karat.measures.dialects import dialect_named
 
@@ -84,7 +84,7 @@ def sweep(
     choices = Choices(dialect=dialect, matching=settings, columns=dict(columns or {}))
     spoken = dialect_named(dialect)
     cells, wanted = measures_of(grid, measures, main, spoken, settings.rel)
-    length = _length(grid, wanted, length)
+    length = length_of(grid, wanted, length)
     points, dropped = grid.points(length)
     repeats = settings.repeats or spoken.repeats
     questions, taken = as_testset(testset, columns=choices.columns)
@@ -104,11 +104,7 @@ def sweep(
             retrieval = _retrieval(index, questions, chosen, length, say)
             held = resolution or resolved(questions, index, choices, lambda what: say(what, 0, 1))
             part = SweptIndex(index, held, chosen, retrieval, length, settings.pages, chunk, embedder)
-            for scores, found in scored(part, cells, repeats, spoken, say):
-                shares |= found
-                for rows, measure in zip(values, cells, strict=True):
-                    rows.add(values_of(scores, measure.name))
-                check_held(sum(rows.rows.size for rows in values), "scores by the main measure that differ")
+            shares |= score_cells(part, cells, values, repeats, spoken, say)
             notes += _noticed(part, wanted)
             parts.append(part)
         notes += _check_found(shares, length, settings.allow_zero_overlap)
@@ -120,11 +116,31 @@ def sweep(
         if many > MOST_SCORES:
             notes.append(_note("info", f"{many:,} scores by all measures are too many: a folder gets the grid alone."))
         swept = Swept(
-            testset=questions, values=values, parts=tuple(parts), cells=cells, measures=wanted, main=_main_name(cells),
+            testset=questions, values=values, parts=tuple(parts), cells=cells, measures=wanted, main=main_name(cells),
             length=length, repeats=repeats, notes=tuple(notes), taken=(taken,), dialect=dialect,
         )  # fmt: skip
         weakref.finalize(swept, stack.pop_all().close)
     return swept
+
+
+def score_cells(
+    part: SweptIndex,
+    cells: Sequence[Measure],
+    values: Sequence[DistinctRows],
+    repeats: Repeats,
+    dialect: Dialect,
+    say: Progress,
+) -> dict[str, float]:
+    """Add the scores of an index's configurations by the main measure; the share of the gold that each finds."""
+    from karat.experiment.sweep._judge import scored
+
+    shares: dict[str, float] = {}
+    for scores, found in scored(part, cells, repeats, dialect, say):
+        shares |= found
+        for rows, measure in zip(values, cells, strict=True):
+            rows.add(values_of(scores, measure.name))
+        check_held(sum(rows.rows.size for rows in values), "scores by the main measure that differ")
+    return shares
 
 
 def grid_of(values: Mapping[str, Any]) -> Grid:
@@ -168,12 +184,12 @@ def _list(given: str | Iterable[str]) -> list[str]:
     return [given] if isinstance(given, str) else list(given)
 
 
-def _main_name(cells: Sequence[Measure]) -> str:
+def main_name(cells: Sequence[Measure]) -> str:
     """The main measure, without its cut-off where several are compared."""
     return cells[0].name if len(cells) == 1 else cells[0].name.rpartition("@")[0]
 
 
-def _length(grid: Grid, measures: Sequence[Measure], given: int | None) -> int:
+def length_of(grid: Grid, measures: Sequence[Measure], given: int | None) -> int:
     """How many hits a list holds."""
     cuts = [m.k for m in measures if m.k is not None]
     if given is None:

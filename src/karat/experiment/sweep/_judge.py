@@ -34,11 +34,10 @@ def scored(
     from karat.match import share_matched
     from karat.measures.compute import compute
 
-    held: dict[Candidates, HeldUnits] = {}
     many, step = len(part.points), max(1, _BLOCK // (len(part.resolution.testset) * len(measures)))
     for start in range(0, many, step):
         progress(f"scoring {many} configurations", start, many)
-        judged = _judge(replace(part, points=part.points[start : start + step]), measures, repeats, held)
+        judged = _judge(replace(part, points=part.points[start : start + step]), measures, repeats)
         yield (
             compute(
                 measures,
@@ -52,10 +51,8 @@ def scored(
         )
 
 
-def _judge(
-    part: SweptIndex, measures: Sequence[Measure], repeats: Repeats, held: dict[Candidates, HeldUnits]
-) -> Judged:
-    """Where gold stands in the list of every configuration. What a pool holds is found once and put into `held`."""
+def _judge(part: SweptIndex, measures: Sequence[Measure], repeats: Repeats) -> Judged:
+    """Where gold stands in the list of every configuration. What a pool holds is found once for the index."""
     tokens = any(m.tokens is not None for m in measures)
     if repeats == "collapse":  # what is removed shifts every rank: the lists are needed
         from karat.match import JudgingSettings
@@ -64,6 +61,7 @@ def _judge(
         runs = [part.run(point) for point in part.points]
         resolution = part.resolution
         return judge_runs(resolution.testset, runs, resolution, JudgingSettings(repeats=repeats, tokens=tokens))
+    held = part.held
     pools: dict[Candidates, list[int]] = {}
     for number, point in enumerate(part.points):
         pools.setdefault(part.pool(point), []).append(number)

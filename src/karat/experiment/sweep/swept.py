@@ -20,6 +20,7 @@ if TYPE_CHECKING:
     from karat.core.run import Run
     from karat.core.scores import Scores
     from karat.core.types import TestSet
+    from karat.experiment.sweep._judge import HeldUnits
     from karat.experiment.sweep.grid import Point
     from karat.match import Pages, Resolution
     from karat.results.evaluation import Evaluation, InputInfo, Note
@@ -55,6 +56,8 @@ class SweptIndex:
     pages: Pages = "physical"
     chunk: str | None = None
     embedder: str | None = None
+    held: dict[Candidates, HeldUnits] = field(default_factory=dict, repr=False, compare=False)
+    """The gold that pools hold, each found once."""
 
     def pool(self, point: Point) -> Candidates:
         """The candidates that a configuration ranks; shared by all that consult the same legs at the same depth."""

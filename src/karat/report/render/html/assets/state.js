@@ -6,6 +6,12 @@ const listeners = [];
 
 const isKnown = (name) => KNOWN.has(name) || name.startsWith("tag.");
 
+/** On this page the address says other things than filters. */
+export function know(names) {
+  KNOWN.clear();
+  names.forEach((name) => KNOWN.add(name));
+}
+
 /** The parameters of the address that mean something here. */
 export function params() {
   return new URLSearchParams([...new URLSearchParams(location.search)].filter(([name]) => isKnown(name)));

@@ -12,8 +12,9 @@ import { startQuestions } from "./questions.js";
 import { startRuns } from "./runs.js";
 import { startTables } from "./tables.js";
 import { restoreTheme, startTheme } from "./theme.js";
+import { startTuning } from "./tuning.js";
 
-const STARTS = { runs: startRuns, compare: startCompare, question: startQuestion, labels: startLabels, questions, run };
+const STARTS = { runs: startRuns, compare: startCompare, question: startQuestion, labels: startLabels, questions, run, tune: startTuning };
 const main = document.getElementById("main");
 const page = document.body.dataset.page;
 const id = document.body.dataset.run;
