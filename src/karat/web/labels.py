@@ -98,7 +98,7 @@ def api_labels(request: Request) -> Response:
     return _reply(view_of(request).marks(run_of(request)), question, reasons=reasons)
 
 
-def api_label(request: Request, given: dict[str, Any]) -> Response:
+def api_label(request: Request, given: Mapping[str, Any]) -> Response:
     """Store a label; the reply comes when it is on the disk."""
     view, run = view_of(request), run_of(request)
     refuse_unknown([name for name in given if name not in _GIVEN])
@@ -111,7 +111,7 @@ def api_label(request: Request, given: dict[str, Any]) -> Response:
     return _reply(view.marks(run), stored.question, label=plain_mark(stored))
 
 
-def api_undo(request: Request, given: dict[str, Any]) -> Response:
+def api_undo(request: Request, given: Mapping[str, Any]) -> Response:
     """Take a label back that one made oneself; what one said of the thing before stands again."""
     view, run = view_of(request), run_of(request)
     refuse_unknown([name for name in given if name not in ("id", "by")])
