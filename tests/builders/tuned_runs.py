@@ -3,7 +3,10 @@
 import json
 import random
 
-WORDS = "pump oil valve week filter engine deck rope anchor sail harbour night watch fuel tank radio water snow".split()
+WORDS = [
+    "pump", "oil", "valve", "week", "filter", "engine", "deck", "rope", "anchor",
+    "sail", "harbour", "night", "watch", "fuel", "tank", "radio", "water", "snow",
+]  # fmt: skip
 SPEC = """\
 # my experiment
 name: boats
