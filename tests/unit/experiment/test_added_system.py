@@ -23,8 +23,8 @@ FLOW = '{name: "a b", engine: hybrid, alpha: 0.35}'
         ("sweep: {alpha: 0.2}", "sweep: {alpha: 0.2}\nsystems:\n  " + BLOCK.format("  ")),
         ("systems:\n  - {preset: rrf}\n\n\nseed: 2\n",
          "systems:\n  - {preset: rrf}\n  " + BLOCK.format("  ") + "\n\nseed: 2\n"),
-        ("systems:\n  - preset: rrf\n    description: >\n      one\n      two\n\nseed: 2\n",
-         "systems:\n  - preset: rrf\n    description: >\n      one\n      two\n\n  " + BLOCK.format("  ") + "seed: 2\n"),
+        ("systems:\n  - preset: rrf\n    description: >\n      1\n      2\n\nseed: 2\n",
+         "systems:\n  - preset: rrf\n    description: >\n      1\n      2\n\n  " + BLOCK.format("  ") + "seed: 2\n"),
     ],
 )  # fmt: skip
 @pytest.mark.parametrize("newline", ["\n", "\r\n"])
@@ -67,7 +67,7 @@ def test_a_list_that_stands_twice_is_not_changed_in_both(tmp_path):
 def test_names_of_the_sweep_are_taken(tmp_path):
     path = tmp_path / "karat.yaml"
     path.write_text(HEAD + "sweep: {alpha: 0.2}\n", "utf-8")
-    with pytest.raises(KaratError, match="has a system 'hybrid alpha=0.2'"):
+    with pytest.raises(KaratError, match="has a system"):
         SpecFile.read(path).with_system("hybrid alpha=0.2", SETTINGS)
 
 

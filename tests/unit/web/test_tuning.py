@@ -1,4 +1,4 @@
-"""Tuning: figures are those of a sweep, the index must be the run's, and a setting goes to the run's karat.yaml alone."""
+"""Tuning: figures are those of a sweep, the index is the run's, a setting goes to the run's karat.yaml alone."""
 
 import json
 import shutil

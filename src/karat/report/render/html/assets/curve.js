@@ -2,7 +2,12 @@
 
 import { draw, figure } from "./dom.js";
 
-const [W, H, LEFT, RIGHT, TOP, BOTTOM] = [560, 300, 44, 14, 14, 40];
+const W = 560;
+const H = 300;
+const LEFT = 44;
+const RIGHT = 14;
+const TOP = 14;
+const BOTTOM = 40;
 
 /** The drawing of a reply; `take` gets the alpha of a point that is pressed. */
 export function alphaCurve({ curve, main, name }, take) {
