@@ -2,7 +2,12 @@
 
 import { draw, figure } from "./dom.js";
 
-const [W, H, LEFT, RIGHT, TOP, BOTTOM] = [560, 300, 44, 14, 14, 40];
+const W = 560;
+const H = 300;
+const LEFT = 44;
+const RIGHT = 14;
+const TOP = 14;
+const BOTTOM = 40;
 
 /** The drawing of a reply; `take` gets the alpha of a point that is pressed. */
 export function alphaCurve({ curve, main, name }, take) {
@@ -30,7 +35,7 @@ export function alphaCurve({ curve, main, name }, take) {
   if (other) svg.append(draw("line", { class: "other", x1: LEFT, x2: W - RIGHT, y1: y(other.mean), y2: y(other.mean) }), draw("text", { class: "tick", x: W - RIGHT, y: y(other.mean) - 6, "text-anchor": "end" }, `${other.name} ${figure(other.mean, 3)}`));
   for (const one of points) {
     const kind = one.best ? "best" : one.same ? "same" : "worse";
-    const words = `alpha ${figure(one.alpha, 2)}: ${figure(one.mean, 3)}${typeof one.low === "number" ? ` [${figure(one.low, 3)}, ${figure(one.high, 3)}]` : ""}, ${WORDS[kind]}`;
+    const words = `alpha ${figure(one.alpha, 2)}: ${figure(one.mean, 3)}${typeof one.low === "number" ? ` [${figure(one.low, 3)}, ${figure(one.high, 3)}]` : ""}, ${BESIDE_BEST[kind]}`;
     const mark = draw("circle", { class: `point ${kind}${one.chosen ? " chosen" : ""}`, cx: x(one.alpha), cy: y(one.mean), r: one.chosen ? 7 : 4.5, role: "button", tabindex: one.chosen ? 0 : -1, "aria-label": words, "data-alpha": one.alpha }, draw("title", {}, words));
     const step = (by) => [...svg.querySelectorAll(".point")].at(([...svg.querySelectorAll(".point")].indexOf(mark) + by) % points.length)?.focus();
     mark.addEventListener("click", () => take(one.alpha));
@@ -46,7 +51,7 @@ export function alphaCurve({ curve, main, name }, take) {
   return svg;
 }
 
-const WORDS = { best: "the best", same: "not significantly different from the best", worse: "significantly worse than the best" };
+const BESIDE_BEST = { best: "the best", same: "not significantly different from the best", worse: "significantly worse than the best" };
 
 /** Ends of the axis a little beyond the values, so that a flat curve does not look steep. */
 function rounded(low, high) {

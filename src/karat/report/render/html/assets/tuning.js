@@ -7,9 +7,9 @@ import { choice, figure, line, make } from "./dom.js";
 import { change, know, listen, params } from "./state.js";
 import { marked, termsOf } from "./terms.js";
 
-const TITLES = { fusion: "Fusion", alpha: "Alpha: weight of dense", normalise: "Normalisation", rrf_k: "Constant of rrf", depth: "Depth: hits of each engine", k: "Cut-off k" };
+const CONTROL_TITLES = { fusion: "Fusion", alpha: "Alpha: weight of dense", normalise: "Normalisation", rrf_k: "Constant of rrf", depth: "Depth: hits of each engine", k: "Cut-off k" };
 const NOTE = { dense: "meaning", bm25: "words" };
-const REST = 180; // ms without a movement before intervals and the curve are asked for
+const SLIDER_REST = 180; // ms without a movement before intervals and the curve are asked for
 const POLL = 500;
 const SHOWN = 8; // questions that are named before the rest is folded
 
@@ -105,9 +105,9 @@ function tuningPage(place, facts, run) {
       [first, second] = [reply, null];
       busy.textContent = "";
       showMeans();
-      against.replaceChildren(...questions(reply, run));
+      against.replaceChildren(...wonAndLost(reply, run));
       curve.classList.add("old");
-      await new Promise((go) => (timer = setTimeout(go, REST)));
+      await new Promise((go) => (timer = setTimeout(go, SLIDER_REST)));
       if (mine.signal.aborted) return;
       second = await ask(apiPath(run, "tune/curve", query(sent)), { signal: mine.signal });
       if (mine.signal.aborted) return;
@@ -136,7 +136,7 @@ function tuningPage(place, facts, run) {
 
 /** A slider with a number beside it, or a choice. */
 function control(one, changed) {
-  const title = TITLES[one.name] ?? one.name;
+  const title = CONTROL_TITLES[one.name] ?? one.name;
   const idle = (now) => Boolean(one.of && one.of !== now.fusion);
   if (one.values) {
     const made = choice(title, one.values.map((value) => [String(value), String(value)]), changed);
@@ -185,7 +185,7 @@ function decision({ choice: found, main }) {
 }
 
 /** The questions that the setting wins and loses. */
-function questions(reply, run) {
+function wonAndLost(reply, run) {
   const found = reply.against;
   if (!found) return [notice(reply.baseline ? `${reply.baseline} has no ${reply.main}: choose another cut-off or baseline.` : "Choose a baseline.")];
   const same = found.n - found.won - found.lost;
@@ -219,7 +219,7 @@ function searchBox(run, setting) {
       const terms = termsOf(reply.query);
       const notes = reply.notes.map((one) => make("p", { class: "muted", textContent: one }));
       const lead = reply.question ? make("p", {}, "This is question ", make("a", { href: `/run/${encodeURIComponent(run)}/question?${new URLSearchParams({ id: reply.question })}`, textContent: reply.question }), "; its gold is marked ★.") : null;
-      lists.replaceChildren(...[lead, ...notes].filter(Boolean), make("div", { class: "lists" }, ...reply.lists.map((one) => hitList(one, terms))));
+      lists.replaceChildren(...[lead, ...notes].filter(Boolean), make("div", { class: "lists" }, ...reply.lists.map((one) => engineHits(one, terms))));
     } catch (error) {
       if (!mine.signal.aborted) lists.replaceChildren(problem(error));
     }
@@ -228,7 +228,7 @@ function searchBox(run, setting) {
   return make("div", {}, form, lists);
 }
 
-function hitList({ name, hits }, terms) {
+function engineHits({ name, hits }, terms) {
   const item = (hit) => {
     const parts = hit.parts.map((part) => `${part.engine} ${part.rank ? `#${part.rank}` : "–"} gives ${figure(part.share, 3)}`);
     const made = hit.made_of.map(([term, weight]) => `${term} ${figure(weight, 2)}`);
