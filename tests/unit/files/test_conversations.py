@@ -116,7 +116,44 @@ def test_turns_without_a_conversation_are_taken_as_independent():
 
 def test_a_place_of_a_conversation_twice_names_both_rows():
     with pytest.raises(InputError, match=r'record 2: turn 1 of conversation "c" stands twice \(first in record 1\)'):
-        as_testset([{**row, "conversation_id": "c", "turn_number": 1} for row in ROWS])
+        as_testset([{**row, "conversation_id": "c", "turn": 1} for row in ROWS])
+
+
+@pytest.mark.parametrize(
+    ("turn_ids", "why"),
+    [
+        (["m-1", "m-2", "m-3"], 'turn "m-1" is not a whole number'),
+        ([1, -2, 3], "turn -2 is below 0"),
+        ([1, 1, 3], 'turn 1 of conversation "c" stands twice'),
+    ],
+)
+def test_a_column_that_may_be_turns_and_is_none_is_left_aside(turn_ids, why):
+    rows = [
+        {"id": f"{n}", "question": f"q{n}?", "answers": ["a"], "session_id": "c", "turn_id": turn}
+        for n, turn in enumerate(turn_ids)
+    ]
+    testset, info = as_testset(rows)
+    assert [(q.turn, q.history, q.conversation) for q in testset] == [(None, (), "c")] * 3
+    assert f'"turn_id" is left aside: {why}. For a number of the turn, call it "turn"' in info.notes
+    with pytest.raises(InputError):
+        as_testset([{**row, "turn": row.pop("turn_id")} for row in rows])
+
+
+def test_turns_by_another_name_are_read_where_they_are_such_for_several_systems_too():
+    row = {"question": "Why?", "reference": "So.", "answer": "x", "session_id": "c"}
+    rows = [{**row, "id": q, "turn_id": q, "system": s} for q in "12" for s in "st"]
+    assert [q.turn for q in as_testset(rows)[0]] == [1, 2]
+
+
+def test_one_conversation_of_all_questions_is_said_and_can_be_left_aside():
+    rows = [{"id": f"{n}", "question": f"q{n}?", "answers": ["a"], "session_id": "c"} for n in range(3)]
+    testset, info = as_testset(rows)
+    assert testset.conversations == (0, 0, 0)
+    note = 'all 3 questions in one conversation ("session_id"): no intervals. If it is none: --map session_id=-'
+    assert note in info.notes
+    testset, info = as_testset(rows, columns={"session_id": "-"})
+    assert (testset.conversations, testset.questions[0].tags) == (None, {})
+    assert not any("conversation" in note for note in info.notes)
 
 
 def test_rows_of_several_systems_agree_on_the_history():

@@ -59,6 +59,8 @@ def conversations_note(numbers: Sequence[int] | None) -> str | None:
     many = 0 if numbers is None else len(set(numbers))
     if numbers is None or many == len(numbers):
         return None
+    if many == 1:
+        return f"{plural(len(numbers), 'question')} in 1 conversation: no intervals, and no difference is significant."
     said = f"{plural(len(numbers), 'question')} in {plural(many, 'conversation')}: intervals and tests resample"
     few = "" if many >= FEWEST_UNITS else f" With fewer than {FEWEST_UNITS} no difference has a p of .05 or less."
     return f"{said} conversations.{few}"
