@@ -135,6 +135,13 @@ def test_the_sentence_that_users_need():
                                          [pair("quick", "slow", 0.4, 0.2)]))) == []  # fmt: skip
 
 
+def test_less_than_a_tenth_of_a_second_is_no_advice():
+    spent = {"quick": 0.000272, "slow": 0.000694}
+    made = with_fronts(evaluation({"quick": 5, "slow": 9}, spent), None, [pair("quick", "slow", 0.4, 0.2)])
+    assert list(saving_lines(made)) == []
+    assert made.pareto[0].savings  # told beside the front all the same
+
+
 def test_the_table_says_who_is_left_out():
     made = with_fronts(evaluation(FOUR, SECONDS), None, ())
     table = front_table(made.pareto[0])

@@ -18,6 +18,7 @@ if TYPE_CHECKING:
 
 PER_QUESTION = {"seconds": "seconds", "tokens": "tokens", "cost_usd": "US dollars"}
 LEAST_TIMES = 1.1  # that a system must cost as a multiple of another to be worth a line: times vary by as much
+LEAST_SECONDS = 0.1  # that it must take longer for a question: who waits for an answer does not notice less
 
 
 def cost_columns(evaluation: Evaluation, systems: Sequence[str]) -> list[tuple[Column, Sequence[Cell]]]:
@@ -26,7 +27,7 @@ def cost_columns(evaluation: Evaluation, systems: Sequence[str]) -> list[tuple[C
     for cost in COSTS:
         usage = [evaluation.usage_of(system, cost) for system in systems]
         if any(usage):
-            cells = [None if one is None else brief_cost(one.typical) for one in usage]
+            cells = [None if one is None else one.typical for one in usage]
             columns.append((Column(cost, "amount", hint=f"{STATISTIC[cost]} per question"), cells))
     return columns
 
@@ -37,11 +38,6 @@ def cost_rows(evaluation: Evaluation, systems: Sequence[str]) -> list[list[Cell]
         [f"{column.title} ({STATISTIC[column.title]})", *(write_cell(cell, "amount").text for cell in cells)]
         for column, cells in cost_columns(evaluation, systems)
     ]
-
-
-def brief_cost(cost: float) -> float:
-    """The cost in three digits, which is more than times are worth."""
-    return float(f"{cost:.3g}")
 
 
 def cost_notes(costs: Sequence[str]) -> list[str]:
@@ -74,9 +70,16 @@ def saving_lines(evaluation: Evaluation) -> Iterator[str]:
     for front in sorted(evaluation.pareto, key=lambda front: order.index(front.cost)):
         best = front.front[-1]
         saving = next((one for one in front.savings if one.system == best), None)
-        if saving is not None and (saving.times is None or saving.times >= LEAST_TIMES):
+        if saving is not None and _is_worth_telling(front, saving):
             yield saving_sentence(front, saving)
             return
+
+
+def _is_worth_telling(front: ParetoFront, saving: ParetoSaving) -> bool:
+    cost = {point.system: point.cost for point in front.points}
+    more = cost[saving.system] - cost[saving.cheaper]
+    least = LEAST_SECONDS if front.cost == "seconds" else 0.0
+    return more >= least and (saving.times is None or saving.times >= LEAST_TIMES)
 
 
 def saving_sentence(front: ParetoFront, saving: ParetoSaving) -> str:
@@ -85,7 +88,7 @@ def saving_sentence(front: ParetoFront, saving: ParetoSaving) -> str:
     "B costs 3.1 times A's seconds (0.31 against 0.1) for a difference of .014 in Recall@5 that is not significant".
     """
     cost = {point.system: point.cost for point in front.points}
-    dear, cheap = (amount(brief_cost(cost[name])) for name in (saving.system, saving.cheaper))
+    dear, cheap = (amount(cost[name]) for name in (saving.system, saving.cheaper))
     much = f"{saving.times:,.3g} times" if saving.times is not None else "more than"
     few = "; so few questions can show none" if can_show_nothing(1, saving.n) else ""
     return (
@@ -99,7 +102,7 @@ def front_table(front: ParetoFront) -> Table:
     """Systems of a front and those behind it, the cheapest first."""
     rows: list[list[Cell]] = [
         [
-            point.system, Value(point.value, point.low, point.high, best=point.on_front), brief_cost(point.cost),
+            point.system, Value(point.value, point.low, point.high, best=point.on_front), point.cost,
             "yes" if point.on_front else "no", names(point.dominated_by, 2) or NONE,
         ]
         for point in front.points

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from typing import TYPE_CHECKING
 
-from karat.core.text.words import clean, excerpt, percent, plural
+from karat.core.text.words import amount, clean, excerpt, percent, plural
 from karat.report.document import Block, Detail, Heading, Listing, ListItem, Text
 
 if TYPE_CHECKING:
@@ -36,7 +36,7 @@ def _item(number: int, step: StepRecord) -> ListItem:
     if step.gained is not None:
         facts.append(f"recall +{percent(step.gained)}, now {percent(step.recall or 0.0)}")
     facts += ["asked before"] if step.repeated else []
-    facts += [f"{step.seconds:.2f} s"] if step.seconds is not None else []
+    facts += [f"{amount(step.seconds)} s"] if step.seconds is not None else []
     facts += [plural(int(step.tokens), "token")] if step.tokens is not None else []
     said = f" ({'; '.join(facts)})" if facts else ""
     return ListItem(f"{number}.", f"{asked}{said}", tuple(_under(step)))
