@@ -8,12 +8,12 @@ from typing import TYPE_CHECKING
 
 from karat.core.text.words import NONE, amount, names, number, plural, probability
 from karat.report.document import Cell, Column, Detail, Table, Value, write_cell
-from karat.results.decisions import can_show_nothing
+from karat.results.decisions import can_show_nothing, is_full
 from karat.results.pareto import COSTS, STATISTIC
 
 if TYPE_CHECKING:
     from karat.results.comparison import Pair
-    from karat.results.evaluation import Evaluation
+    from karat.results.evaluation import Evaluation, Usage
     from karat.results.pareto import Cost, ParetoFront, ParetoSaving
 
 PER_QUESTION = {"seconds": "seconds", "tokens": "tokens", "cost_usd": "US dollars"}
@@ -27,9 +27,18 @@ def cost_columns(evaluation: Evaluation, systems: Sequence[str]) -> list[tuple[C
     for cost in COSTS:
         usage = [evaluation.usage_of(system, cost) for system in systems]
         if any(usage):
-            cells = [None if one is None else one.typical for one in usage]
+            cells = cost_cells(usage)
             columns.append((Column(cost, "amount", hint=f"{STATISTIC[cost]} per question"), cells))
     return columns
+
+
+def cost_cells(usage: Sequence[Usage | None]) -> list[Cell]:
+    """What stands for each system; with n where that is of too few questions to be held against the others."""
+    most = max((one.n for one in usage if one is not None), default=0)
+    return [
+        None if one is None else one.typical if is_full(one.n, most) else f"{amount(one.typical)} (n {one.n:,})"
+        for one in usage
+    ]
 
 
 def cost_rows(evaluation: Evaluation, systems: Sequence[str]) -> list[list[Cell]]:
@@ -124,7 +133,7 @@ def front_table(front: ParetoFront) -> Table:
 def left_out_sentences(front: ParetoFront) -> Iterator[str]:
     """The systems that are no points of a front, and why."""
     for why, systems in (
-        (f"{PER_QUESTION[front.cost]} per question not known", front.without_cost),
+        (f"{PER_QUESTION[front.cost]} per question not known, or of too few questions", front.without_cost),
         (f"no mean {front.measure}", front.without_value),
         ("not ranked with the others", front.not_ranked),
     ):
