@@ -99,10 +99,12 @@ class HistoryReader:
         """Turns of messages: a question, and what was said until the next."""
         turns: list[Turn] = []
         for number, item in enumerate(items, 1):
-            role, text = (_role(item) or "").strip().lower(), _content(item, number)
-            if role in _NO_TURN:
+            role = (_role(item) or "").strip().lower()
+            if role in _NO_TURN or (role in _REPLIES and _says_nothing(item)):
                 self._skipped += 1
-            elif role in _ASKS:
+                continue
+            text = _content(item, number)
+            if role in _ASKS:
                 turns.append(Turn(text))
             elif role not in _REPLIES:
                 raise CellError(f"message {number} is by {quoted(_role(item))}", "Write user or assistant as its role.")
@@ -165,7 +167,9 @@ class HistoryReader:
                 "questions and first reference answers"
             )
         if self._skipped:
-            notes.append(f"{plural(self._skipped, 'message')} by a system or a tool left out of histories")
+            notes.append(
+                f"{plural(self._skipped, 'message')} without text, or by a system or a tool, left out of histories"
+            )
         if single := sum(q.conversation is None and (bool(q.history) or q.turn is not None) for q in asked):
             what = (
                 "names no conversation: intervals take it"
@@ -207,6 +211,11 @@ def _role(item: Any) -> str | None:
         return None
     named = (item[name] for name in _ROLE if isinstance(item.get(name), str))
     return next(named, None) if any(name in item for name in _CONTENT) else None
+
+
+def _says_nothing(item: Mapping[str, Any]) -> bool:
+    """Whether a message has no text, as where a model calls tools."""
+    return all(item.get(name) in (None, "", []) for name in _CONTENT)
 
 
 def _content(item: Any, number: int) -> str:

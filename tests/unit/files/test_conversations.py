@@ -45,7 +45,7 @@ def test_every_form_of_a_history(history):
     testset, info = one(chat_history=history)
     assert testset["1"].history == PAST
     assert any(note.startswith("1 of 1 question has a history") for note in info.notes)
-    skipped = "1 message by a system or a tool left out of histories" in info.notes
+    skipped = "1 message without text, or by a system or a tool, left out of histories" in info.notes
     assert skipped == ("Be kind." in json.dumps(history))
 
 
@@ -117,6 +117,28 @@ def test_turns_without_a_conversation_are_taken_as_independent():
 def test_a_place_of_a_conversation_twice_names_both_rows():
     with pytest.raises(InputError, match=r'record 2: turn 1 of conversation "c" stands twice \(first in record 1\)'):
         as_testset([{**row, "conversation_id": "c", "turn": 1} for row in ROWS])
+
+
+def test_calls_of_tools_say_nothing():
+    messages = [
+        {"role": "user", "content": "How old?"},
+        {"role": "assistant", "content": None, "tool_calls": [{"id": "1", "function": {"name": "search"}}]},
+        {"role": "tool", "content": {"hits": []}},
+        {"role": "assistant", "content": "Ten."},
+        {"role": "assistant", "content": ""},
+    ]
+    testset, info = one(history=messages)
+    assert testset["1"].history == (Turn("How old?", "Ten."),)
+    assert "3 messages without text, or by a system or a tool, left out of histories" in info.notes
+
+
+def test_turns_of_a_record_that_number_themselves_otherwise_are_in_their_order(tmp_path):
+    turns = [{"question": "a?", "answers": ["x"], "turn_id": 7}, {"question": "b?", "answers": ["y"], "turn_id": "m2"}]
+    path = tmp_path / "qa.json"
+    path.write_text(json.dumps([{"conversation": "c", "turns": turns}]))
+    assert [(q.id, q.turn) for q in read_testset(path)[0]] == [("c/1", 1), ("c/2", 2)]
+    path.write_text(json.dumps([{"conversation": "c", "turns": [{**turns[0], "turn_id": 9}, turns[0]]}]))
+    assert [(q.id, q.turn) for q in read_testset(path)[0]] == [("c/9", 9), ("c/7", 7)]
 
 
 @pytest.mark.parametrize(
