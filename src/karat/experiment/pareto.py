@@ -60,9 +60,10 @@ def tested_pairs(choice: Choice | None, pairs: Sequence[Pair]) -> list[Pair]:
 
 
 def _costs(evaluation: Evaluation, cost: Cost) -> dict[str, float]:
-    """What a question costs each system of which that is known."""
+    """What a question costs each system of which that is known, for about as many questions as of any other."""
     usage = {system: evaluation.usage_of(system, cost) for system in evaluation.scores.systems}
-    return {system: one.typical for system, one in usage.items() if one is not None}
+    most = max((one.n for one in usage.values() if one is not None), default=0)
+    return {system: one.typical for system, one in usage.items() if one is not None and is_full(one.n, most)}
 
 
 def _fronts(

@@ -84,6 +84,7 @@ def _rows(study: Study, with_texts: bool) -> Iterator[Mapping[str, Any]]:
     evaluation = study.evaluation
     number = {question: place for place, question in enumerate(evaluation.scores.questions)}
     texts = {question.id: question.text for question in evaluation.testset}
+    unnamed = {system for system in evaluation.ranked if not with_texts and _has_texts_for_ids(study, system)}
     for row in question_rows(evaluation):
         system, question = row["system"], row["question"]
         seconds, answer = study.seconds.get(system), study.answers.get(system, {}).get(question)
@@ -94,9 +95,25 @@ def _rows(study: Study, with_texts: bool) -> Iterator[Mapping[str, Any]]:
             row["text"] = texts.get(question)
         else:
             row.pop("answer", None)
+            row.pop("steps", None)
+            if question == texts.get(question):
+                row["question"] = _sign(question)
+            if system in unnamed:
+                row["ranked"] = list(map(_sign, row["ranked"]))
             for score in row["scores"].values():
                 score.pop("details", None)
         yield plain({**row, "usage": {name: value for name, value in usage.items() if value is not None}})
+
+
+def _has_texts_for_ids(study: Study, system: str) -> bool:
+    """Whether hits of a system were given without ids, so that the text of each serves as one."""
+    shown = study.hits.get(system, {})
+    return any(hit.chunk.id == hit.chunk.text for question in shown for hit in shown[question])
+
+
+def _sign(text: str) -> str:
+    """What stands for a text that serves as an id: the same for the same text."""
+    return f"text:{hashlib.sha256(text.encode('utf-8', 'surrogatepass')).hexdigest()[:16]}"
 
 
 def _digest(evaluation: Evaluation) -> str:

@@ -10,7 +10,7 @@ from karat.core.text.words import plural
 from karat.core.types import Question, Turn
 from karat.io import cells
 from karat.io.cells import CellError, Record, quoted
-from karat.io.fields import QUESTION, TESTSET, Columns
+from karat.io.fields import ASIDE, QUESTION, TESTSET, Columns
 from karat.io.input import Input
 
 MOST_TURNS = 500
@@ -29,6 +29,8 @@ class HistoryReader:
 
     def __init__(self, input: Input, columns: Columns, float_ids: bool = False) -> None:
         self.input, self.columns, self._float_ids = input, columns, float_ids
+        self._aside = {name: why for name in columns.of["turn"] if name != "turn" and (why := self._no_turns(name))}
+        columns.of["turn"] = tuple(name for name in columns.of["turn"] if name not in self._aside)
         self.present = columns.has("history", "conversation", "turn")
         self._rows: dict[tuple[str, int], int] = {}
         self._stated: set[str] = set()  # conversations whose records say what came before
@@ -41,19 +43,39 @@ class HistoryReader:
         conversation, turn = (self.columns.value(record, name) for name in ("conversation", "turn"))
         fields: dict[str, Any] = {}
         if turn is not None:
-            fields["turn"] = cells.whole_number(turn, "turn")
-            if fields["turn"] < 0:
-                raise CellError(f"turn {quoted(turn)} is below 0", "Count the turns of a conversation from 1.")
+            self.columns.first(record, "turn")
+            fields["turn"] = _turn_number(turn)
         if conversation is not None:
             self.columns.first(record, "conversation")
-            text = cells.id_text(conversation)
-            fields["conversation"] = text.removesuffix(".0") if self._float_ids else text
+            fields["conversation"] = self._conversation(conversation)
         value = self.columns.value(record, "history")
         if value is not None:
             fields["history"] = self._turns(value, question)
             if conversation is not None:
                 self._stated.add(fields["conversation"])
         return fields
+
+    def _conversation(self, value: Any) -> str:
+        text = cells.id_text(value)
+        return text.removesuffix(".0") if self._float_ids else text
+
+    def _no_turns(self, name: str) -> str:
+        """Why a column whose name may mean turns holds none; empty: it holds them."""
+        asked: dict[tuple[str, int], tuple[Any, ...]] = {}
+        try:
+            for _, record in self.input.records():
+                if cells.is_missing(record.get(name)):
+                    continue
+                number, conversation = _turn_number(record[name]), self.columns.value(record, "conversation")
+                if conversation is None:
+                    continue
+                place = self._conversation(conversation), number
+                question = tuple(record.get(one) for field in ("id", "question") for one in self.columns.of[field])
+                if asked.setdefault(place, question) != question:
+                    return f"turn {number} of conversation {quoted(place[0])} stands twice"
+        except CellError as error:
+            return error.problem
+        return ""
 
     def refuse_double(self, question: Question, row: int) -> None:
         """A second question at the same place of a conversation is an error that names both rows."""
@@ -77,10 +99,12 @@ class HistoryReader:
         """Turns of messages: a question, and what was said until the next."""
         turns: list[Turn] = []
         for number, item in enumerate(items, 1):
-            role, text = (_role(item) or "").strip().lower(), _content(item, number)
-            if role in _NO_TURN:
+            role = (_role(item) or "").strip().lower()
+            if role in _NO_TURN or (role in _REPLIES and _says_nothing(item)):
                 self._skipped += 1
-            elif role in _ASKS:
+                continue
+            text = _content(item, number)
+            if role in _ASKS:
                 turns.append(Turn(text))
             elif role not in _REPLIES:
                 raise CellError(f"message {number} is by {quoted(_role(item))}", "Write user or assistant as its role.")
@@ -117,10 +141,20 @@ class HistoryReader:
 
     def notes(self, questions: Iterable[Question]) -> list[str]:
         """How many questions have a history, where it is from and what it counts for."""
-        if not self.present:
+        if not self.present and not self._aside:
             return []
         asked = list(questions)
-        notes = []
+        notes = [
+            f'"{name}" is left aside: {why}. For a number of the turn, call it "turn"'
+            for name, why in self._aside.items()
+        ]
+        if len(asked) > 1 and len({q.conversation for q in asked}) == 1 and asked[0].conversation is not None:
+            column = next((name for name in self.columns.of["conversation"] if name in self.columns.used), "")
+            shown = self.input.named([column])
+            notes.append(
+                f'all {len(asked):,} questions in one conversation ("{shown}"): no intervals. '
+                f"If it is none: --map {shown}={ASIDE}"
+            )
         if past := sum(bool(question.history) for question in asked):
             verb = "has" if past == 1 else "have"
             notes.append(
@@ -133,7 +167,9 @@ class HistoryReader:
                 "questions and first reference answers"
             )
         if self._skipped:
-            notes.append(f"{plural(self._skipped, 'message')} by a system or a tool left out of histories")
+            notes.append(
+                f"{plural(self._skipped, 'message')} without text, or by a system or a tool, left out of histories"
+            )
         if single := sum(q.conversation is None and (bool(q.history) or q.turn is not None) for q in asked):
             what = (
                 "names no conversation: intervals take it"
@@ -148,6 +184,13 @@ class HistoryReader:
                 'from the order of the rows. Add "turn" for that'
             )
         return notes
+
+
+def _turn_number(value: Any) -> int:
+    number = cells.whole_number(value, "turn")
+    if number < 0:
+        raise CellError(f"turn {quoted(value)} is below 0", "Count the turns of a conversation from 1.")
+    return number
 
 
 def _refuse_long(turns: int, what: str) -> None:
@@ -168,6 +211,11 @@ def _role(item: Any) -> str | None:
         return None
     named = (item[name] for name in _ROLE if isinstance(item.get(name), str))
     return next(named, None) if any(name in item for name in _CONTENT) else None
+
+
+def _says_nothing(item: Mapping[str, Any]) -> bool:
+    """Whether a message has no text, as where a model calls tools."""
+    return all(item.get(name) in (None, "", []) for name in _CONTENT)
 
 
 def _content(item: Any, number: int) -> str:

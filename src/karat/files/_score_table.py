@@ -16,7 +16,7 @@ import numpy as np
 from karat.core.text.words import plural
 from karat.io import cells
 from karat.io.cells import CellError, quoted
-from karat.io.fields import ID, QUESTION, RESULTS, TESTSET, Columns, field_name
+from karat.io.fields import ASIDE, ID, QUESTION, RESULTS, TESTSET, Columns, field_name
 from karat.io.input import Input
 from karat.results.evaluation import InputInfo
 
@@ -67,7 +67,10 @@ def _read(input: Input) -> ScoreTable:
     if not input.has_records:
         raise input.error("is no table of scores", remedy=_FORM)
     mapped = input.columns
-    rows: list[Row] = [(row, {mapped.get(str(k), str(k)): v for k, v in raw.items()}) for row, raw in input.raw_rows()]
+    rows: list[Row] = [
+        (row, {mapped.get(str(k), str(k)): v for k, v in raw.items() if mapped.get(str(k)) != ASIDE})
+        for row, raw in input.raw_rows()
+    ]
     names = list(dict.fromkeys(name for _, record in rows for name in record))
     spelled = {field_name(name): name for name in reversed(names)}
     columns = Columns(_COLUMNS, spelled)

@@ -45,9 +45,10 @@ def _questions(input: Input) -> Iterator[tuple[int, Record]]:
             conversation = cells.id_text(next(named, row))
             shared = {name: value for name, value in record.items() if name not in (_TURNS, *ID)}
             ids, numbers = set[str](), set[int]()
+            numbered = [name for name in TESTSET["turn"] if name == "turn" or _number(turns, name)]
             for place, given in enumerate(turns, 1):
                 turn = {field_name(str(name)): value for name, value in given.items()}
-                own = next((turn[n] for n in TESTSET["turn"] if not cells.is_missing(turn.get(n))), place)
+                own = next((turn[n] for n in numbered if not cells.is_missing(turn.get(n))), place)
                 number = cells.whole_number(own, "turn")
                 said = (turn[name] for name in ID if not cells.is_missing(turn.get(name)))
                 id_ = cells.id_text(next(said, f"{conversation}/{number}"))
@@ -59,6 +60,13 @@ def _questions(input: Input) -> Iterator[tuple[int, Record]]:
                 place_in = {"id": id_, "conversation": conversation, "turn": number}
                 left_out = {*TESTSET["turn"], *TESTSET["conversation"], *ID}
                 yield row, {**{k: v for k, v in {**shared, **turn}.items() if k not in left_out}, **place_in}
+
+
+def _number(turns: list[Mapping[str, Any]], name: str) -> bool:
+    """Whether a name that may mean the number of a turn does: each turn has one of its own."""
+    of = [value for turn in turns for key, value in turn.items() if field_name(str(key)) == name]
+    numbers = {cells.whole_number(value) for value in of if cells.can_be(cells.whole_number, value)}
+    return len(numbers) == len(turns) and min(numbers) >= 0
 
 
 def _read(input: Input) -> tuple[TestSet, list[str]]:

@@ -259,6 +259,8 @@ _OFTEN_MAPPED = (
     "id", "question", "answers", "gold", "gold_doc", "gold_page", "gold_url", "gold_chunk", "gold_quote", "kind",
     "retrieved", "retrieved_id", "retrieved_page", "retrieved_url", "answer", "system", "doc", "score", "grade",
 )  # fmt: skip
+ASIDE = "-"
+"""`--map COLUMN=-` leaves a column aside that has the name of a field and is none."""
 SPAN = "span"
 """`--map span=NAME` says what the spans of traces are called that retrieve, where NAME is no field."""
 NO_TAG = frozenset({"question_length", "question_number", "user_input"})
@@ -308,6 +310,9 @@ def checked_map(columns: Mapping[str, str] | None, table: Mapping[str, Any] | No
     fields = {}
     for column, field in (columns or {}).items():
         if column == SPAN and table is None and field_name(str(field)) not in known:
+            continue
+        if field == ASIDE and table is None:
+            fields[str(column)] = ASIDE
             continue
         fields[str(column)] = field_name(str(field))
         if fields[str(column)] not in known:

@@ -18,7 +18,7 @@ from karat.io.arrow import read_arrow
 from karat.io.cells import CellError, Record
 from karat.io.dataset_folder import Selection, is_dataset_id, selected_split, split_named
 from karat.io.field_reader import MOST_SHAPES
-from karat.io.fields import PRINTED, SPAN, UNSCORED, Columns, checked_map, field_name, looks_keyed
+from karat.io.fields import ASIDE, PRINTED, SPAN, UNSCORED, Columns, checked_map, field_name, looks_keyed
 from karat.io.formulas import unguarded_cell
 from karat.io.frames import is_frame, polars_frame, read_workbook
 from karat.io.opening import HEAD, refusing
@@ -303,6 +303,8 @@ class Input:
     def _name(self, key: str) -> str:
         column = next((c for c in self.columns if c == key or field_name(c) == field_name(key)), None)
         name = self.columns[column] if column is not None else field_name(key)
+        if name == ASIDE:
+            name = ASIDE + field_name(key)  # which is no field
         self._names[key] = name
         self.original.setdefault(name, key)
         return name

@@ -233,7 +233,7 @@ def usage(system: str, what: str, values: Iterable[float | None]) -> Usage | Non
     if not len(known):
         return None
     least, p50, p95, most = map(float, np.percentile(known, [0, 50, 95, 100]))
-    std = float(known.std(ddof=1)) if len(known) > 1 else None
+    std = (float(known.std(ddof=1)) if most > least else 0.0) if len(known) > 1 else None
     return Usage(
         system=system, what=what, n=len(known), mean=float(known.mean()), p50=p50, p95=p95, std=std, min=least, max=most
     )

@@ -123,3 +123,24 @@ def test_differences_in_brackets_and_numbers_set_by_latex_are_read(recall):
 def test_what_may_be_a_price_or_a_count_is_not_read(cell):
     (figure,) = verify([{"system": "dense", "Recall@5": cell, "MRR": "0.4"}]).of("unchecked")
     assert figure.name == "Recall@5"
+
+
+def test_a_count_beside_each_measure_says_that_failed_rows_were_left_out(tmp_path):
+    lines = ["qid,system,MRR,Hit@5,error", *(f"q{i},A,{(i % 2) / 2},{i % 2}," for i in range(9)), "q9,A,,,timed out"]
+    rows = put(tmp_path / "rows.csv", lines)
+    means = ["system,measure,mean,n,n_failed", f"A,MRR,{2 / 9},9,1", f"A,Hit@5,{4 / 9},9,1"]
+    found = verify(rows, put(tmp_path / "table.csv", means))
+    assert not found.broken
+    assert not found.of("suspect")
+    found = verify(rows, put(tmp_path / "table.csv", [means[0], means[1].replace(",9,", ",10,"), means[2]]))
+    assert ("MRR", "n shrank") in {(one.name, one.cause) for one in found.figures}
+
+
+def test_pairs_as_compare_prints_them_are_no_means(tmp_path):
+    heads = ("measure", "b", "a", "b - a", "p", "adjusted p", "d", "n", "Wilcoxon", "rank-biserial", "b over a")
+    pair = ("MRR", "new", "old", "+.36 [.07, .57]", ".026", ".158", ".57", "29", ".026", ".742", "+125.6%")
+    mean = ["| system | MRR | n |", "|---|---|---|", "| old | .29 | 33 |", "| new | .65 | 33 |", ""]
+    table = [f"| {' | '.join(cells)} |" for cells in (heads, ("---",) * len(heads), pair)]
+    found = verify(put(tmp_path / "compared.md", [*mean, *table]))
+    assert not found.broken
+    assert {one.where for one in found.figures if one.name == "MRR"} == {"old", "new"}

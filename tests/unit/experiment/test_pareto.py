@@ -11,7 +11,7 @@ from karat.core.errors import UsageError
 from karat.experiment._costs import study_costs
 from karat.experiment.outputs import write_study
 from karat.experiment.pareto import front_of, with_fronts
-from karat.report.build.pareto import front_table, saving_lines
+from karat.report.build.pareto import cost_columns, front_table, saving_lines
 from karat.report.outputs import csv
 from karat.report.outputs import json as json_output
 from karat.results.comparison import Pair
@@ -135,6 +135,25 @@ def test_the_sentence_that_users_need():
                                          [pair("quick", "slow", 0.4, 0.2)]))) == []  # fmt: skip
 
 
+def test_a_cost_that_few_questions_have_is_no_cost_of_a_system():
+    made = evaluation({"quick": 5, "slow": 9}, {"quick": 0.1, "slow": 2.0})
+    few = (usage("quick", "seconds total", [0.1] * 8), usage("slow", "seconds total", [2.0] * 10))
+    assert front_of(replace(made, usage=few), mrr(made), "seconds", ()).without_cost == ("quick",)
+    assert with_fronts(replace(made, usage=few), None, ()).pareto == ()
+    assert [cell for _, cells in cost_columns(replace(made, usage=few), ("quick", "slow")) for cell in cells] == [
+        "0.1 (n 8)", 2.0
+    ]  # fmt: skip
+    enough = (usage("quick", "seconds total", [0.1] * 9), few[1])
+    assert front_of(replace(made, usage=enough), mrr(made), "seconds", ()).without_cost == ()
+
+
+def test_less_than_a_tenth_of_a_second_is_no_advice():
+    spent = {"quick": 0.000272, "slow": 0.000694}
+    made = with_fronts(evaluation({"quick": 5, "slow": 9}, spent), None, [pair("quick", "slow", 0.4, 0.2)])
+    assert list(saving_lines(made)) == []
+    assert made.pareto[0].savings  # told beside the front all the same
+
+
 def test_the_table_says_who_is_left_out():
     made = with_fronts(evaluation(FOUR, SECONDS), None, ())
     table = front_table(made.pareto[0])
@@ -142,7 +161,7 @@ def test_the_table_says_who_is_left_out():
     assert [(row[0], row[3], row[4]) for row in table.rows] == [
         ("quick", "yes", "–"), ("beaten", "no", "quick"), ("slow", "yes", "–"),
     ]  # fmt: skip
-    assert "Left out, seconds per question not known: untimed." in table.footnotes
+    assert "Left out, seconds per question not known, or of too few questions: untimed." in table.footnotes
 
 
 def test_a_part_of_the_seconds_is_not_taken_for_the_whole():

@@ -165,6 +165,8 @@ def test_power_is_that_of_conversations(testset, report):
 def test_what_is_said_of_few_conversations():
     assert conversations_note(None) is None
     assert conversations_note([3, 4]) is None
+    one = "2 questions in 1 conversation: no intervals, and no difference is significant."
+    assert conversations_note([3, 3]) == one
     few = "5 questions in 3 conversations: intervals and tests resample conversations. With fewer than 6 no difference"
     assert conversations_note([0, 0, 1, 1, 2]) == f"{few} has a p of .05 or less."
 

@@ -45,7 +45,7 @@ def test_every_form_of_a_history(history):
     testset, info = one(chat_history=history)
     assert testset["1"].history == PAST
     assert any(note.startswith("1 of 1 question has a history") for note in info.notes)
-    skipped = "1 message by a system or a tool left out of histories" in info.notes
+    skipped = "1 message without text, or by a system or a tool, left out of histories" in info.notes
     assert skipped == ("Be kind." in json.dumps(history))
 
 
@@ -116,7 +116,66 @@ def test_turns_without_a_conversation_are_taken_as_independent():
 
 def test_a_place_of_a_conversation_twice_names_both_rows():
     with pytest.raises(InputError, match=r'record 2: turn 1 of conversation "c" stands twice \(first in record 1\)'):
-        as_testset([{**row, "conversation_id": "c", "turn_number": 1} for row in ROWS])
+        as_testset([{**row, "conversation_id": "c", "turn": 1} for row in ROWS])
+
+
+def test_calls_of_tools_say_nothing():
+    messages = [
+        {"role": "user", "content": "How old?"},
+        {"role": "assistant", "content": None, "tool_calls": [{"id": "1", "function": {"name": "search"}}]},
+        {"role": "tool", "content": {"hits": []}},
+        {"role": "assistant", "content": "Ten."},
+        {"role": "assistant", "content": ""},
+    ]
+    testset, info = one(history=messages)
+    assert testset["1"].history == (Turn("How old?", "Ten."),)
+    assert "3 messages without text, or by a system or a tool, left out of histories" in info.notes
+
+
+def test_turns_of_a_record_that_number_themselves_otherwise_are_in_their_order(tmp_path):
+    turns = [{"question": "a?", "answers": ["x"], "turn_id": 7}, {"question": "b?", "answers": ["y"], "turn_id": "m2"}]
+    path = tmp_path / "qa.json"
+    path.write_text(json.dumps([{"conversation": "c", "turns": turns}]))
+    assert [(q.id, q.turn) for q in read_testset(path)[0]] == [("c/1", 1), ("c/2", 2)]
+    path.write_text(json.dumps([{"conversation": "c", "turns": [{**turns[0], "turn_id": 9}, turns[0]]}]))
+    assert [(q.id, q.turn) for q in read_testset(path)[0]] == [("c/9", 9), ("c/7", 7)]
+
+
+@pytest.mark.parametrize(
+    ("turn_ids", "why"),
+    [
+        (["m-1", "m-2", "m-3"], 'turn "m-1" is not a whole number'),
+        ([1, -2, 3], "turn -2 is below 0"),
+        ([1, 1, 3], 'turn 1 of conversation "c" stands twice'),
+    ],
+)
+def test_a_column_that_may_be_turns_and_is_none_is_left_aside(turn_ids, why):
+    rows = [
+        {"id": f"{n}", "question": f"q{n}?", "answers": ["a"], "session_id": "c", "turn_id": turn}
+        for n, turn in enumerate(turn_ids)
+    ]
+    testset, info = as_testset(rows)
+    assert [(q.turn, q.history, q.conversation) for q in testset] == [(None, (), "c")] * 3
+    assert f'"turn_id" is left aside: {why}. For a number of the turn, call it "turn"' in info.notes
+    with pytest.raises(InputError):
+        as_testset([{**row, "turn": row.pop("turn_id")} for row in rows])
+
+
+def test_turns_by_another_name_are_read_where_they_are_such_for_several_systems_too():
+    row = {"question": "Why?", "reference": "So.", "answer": "x", "session_id": "c"}
+    rows = [{**row, "id": q, "turn_id": q, "system": s} for q in "12" for s in "st"]
+    assert [q.turn for q in as_testset(rows)[0]] == [1, 2]
+
+
+def test_one_conversation_of_all_questions_is_said_and_can_be_left_aside():
+    rows = [{"id": f"{n}", "question": f"q{n}?", "answers": ["a"], "session_id": "c"} for n in range(3)]
+    testset, info = as_testset(rows)
+    assert testset.conversations == (0, 0, 0)
+    note = 'all 3 questions in one conversation ("session_id"): no intervals. If it is none: --map session_id=-'
+    assert note in info.notes
+    testset, info = as_testset(rows, columns={"session_id": "-"})
+    assert (testset.conversations, testset.questions[0].tags) == (None, {})
+    assert not any("conversation" in note for note in info.notes)
 
 
 def test_rows_of_several_systems_agree_on_the_history():

@@ -4,19 +4,21 @@ import csv
 import io
 import json
 from base64 import b64encode
+from dataclasses import replace
 
 import pytest
 from studies import study_of, study_with
 from tracking_server import TrackingServer
 
 import karat
+from karat.core.docs import Chunk
 from karat.core.errors import KaratError, UsageError
 from karat.core.scores import Status
 from karat.experiment.tracked import send, tracked
 from karat.models.endpoint import JsonEndpoint
 from karat.report.trackers.mlflow import LONGEST_NAME, figures_of, mapped, params_of
-from karat.results.evaluation import Note
-from karat.results.study import Configuration, StudyAnswer
+from karat.results.evaluation import Note, StepHit, StepRecord
+from karat.results.study import Configuration, StudyAnswer, StudyHit
 from karat.stats.summary import summarise
 
 CANARY = "marmalade"
@@ -282,3 +284,31 @@ def test_figures_that_are_not_finite_are_left_out_and_counted():
     with server.running() as url:
         assert "1 figure left out: MLflow holds finite numbers" in send(study, "mlflow", run="r", place=url)
     assert set(server.active["a"]["data"]["metrics"]) == {"MRR", "MRR_low", "MRR_n", "MRR_n_failed"}
+
+
+def test_lines_hold_no_text_that_serves_as_an_id_and_no_steps(make, tmp_path):
+    text = f"{CANARY} stands here"
+    questions = [karat.core.types.Question(f"{CANARY} {i}?", f"{CANARY} {i}?") for i in range(8)]
+    evaluation = make(("one", "two"), measures=("MRR",), questions=questions)
+    asked = evaluation.scores.questions
+    step = StepRecord(query=CANARY, hits=(StepHit(id=text),))
+    evaluation = replace(
+        evaluation,
+        ranked={"one": [(text,)] * len(asked), "two": [("d 1 of many",)] * len(asked)},
+        steps={"one": {asked[0]: (step,)}},
+    )
+    hits = {
+        "one": dict.fromkeys(asked, (StudyHit(1, None, Chunk(text, "", text)),)),
+        "two": dict.fromkeys(asked, (StudyHit(1, None, Chunk("d 1 of many", "d", text)),)),
+    }
+    study = study_with(evaluation, hits=hits)
+    send(study, "jsonl", place=str(tmp_path / "x.jsonl"))
+    written = (tmp_path / "x.jsonl").read_text()
+    assert CANARY not in written
+    lines = [json.loads(line) for line in written.splitlines()]
+    assert len({line["question"] for line in lines}) == 8  # still apart, and the same in both systems
+    assert {tuple(line["ranked"]) for line in lines if line["system"] == "two"} == {("d 1 of many",)}
+    send(study, "jsonl", place=str(tmp_path / "y.jsonl"), with_texts=True)
+    line = json.loads((tmp_path / "y.jsonl").read_text().splitlines()[0])
+    assert (line["question"], line["ranked"]) == (asked[0], [text])
+    assert line["steps"][0]["query"] == CANARY

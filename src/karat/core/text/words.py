@@ -59,6 +59,8 @@ def conversations_note(numbers: Sequence[int] | None) -> str | None:
     many = 0 if numbers is None else len(set(numbers))
     if numbers is None or many == len(numbers):
         return None
+    if many == 1:
+        return f"{plural(len(numbers), 'question')} in 1 conversation: no intervals, and no difference is significant."
     said = f"{plural(len(numbers), 'question')} in {plural(many, 'conversation')}: intervals and tests resample"
     few = "" if many >= FEWEST_UNITS else f" With fewer than {FEWEST_UNITS} no difference has a p of .05 or less."
     return f"{said} conversations.{few}"
@@ -248,15 +250,16 @@ def signed(value: float | None, digits: int = 4) -> str:
     return f"+{text}" if value is not None and value > 0 and text != number(0, digits) else text
 
 
-def amount(value: float | None) -> str:
-    """Seconds, tokens or money: four significant digits.
+def amount(value: float | None, digits: int = 3) -> str:
+    """Seconds, tokens or money: three significant digits, which is more than times are worth; whole ones stay whole.
 
-    >>> amount(0.0243), amount(1234.5), amount(12), amount(None)
-    ('0.0243', '1,234', '12', '–')
+    >>> amount(0.02431), amount(999.6), amount(1234.5), amount(12), amount(None)
+    ('0.0243', '1,000', '1,234', '12', '–')
     """
     if value is None or not math.isfinite(value):
         return NONE
-    return f"{value:,.0f}" if abs(value) >= 1000 else f"{value:.4g}"
+    brief = f"{value:.{digits}g}"
+    return f"{value:,.0f}" if abs(float(brief)) >= 1000 else brief
 
 
 def average_count(value: float | None) -> str:

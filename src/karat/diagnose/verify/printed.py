@@ -19,7 +19,7 @@ from karat.results.verification import Figure, FigureStatus
 
 NO_LABELS = frozenset({  # columns and keys beside figures that are none of them, and tell no rows apart
     "n_undefined", "n_failed", "n_missing", "worst", "best", "equal", "threshold", "met", "ceiling", "band", "meaning",
-    "spread",
+    "spread", "better_has", "worse_has",
 })  # fmt: skip
 QUANTILES = ("25%", "50%", "75%")
 _CUT = re.compile(r"(?:@|k\s*=\s*|k_|top_?-?)?([1-9]\d{0,4})", re.IGNORECASE)
@@ -192,7 +192,8 @@ def _long(table: RawTable, columns: Mapping[str, str], measures: str) -> Iterato
     sliced = {columns[c] for c in ("slice", "value") if {"slice", "value"} <= set(columns)}
     values = {c: "mean" for c in table.columns if spelled(c) in ("value", "score") and c not in sliced}
     figures = (statistics if set(statistics.values()) - {"n"} else {}) or values
-    systems = [] if figures else [c for c in table.columns if c != measures and _holds_figures(table, c)]
+    is_of_pairs = {"a", "b", "b_a"} <= set(map(spelled, table.columns))  # its columns are tests, and no systems
+    systems = [] if figures or is_of_pairs else [c for c in table.columns if c != measures and _holds_figures(table, c)]
     figures = {**figures, **counts} if figures else {}
     beside = {c for c in table.columns if spelled(c) in NO_LABELS}
     for record in table.rows:

@@ -211,7 +211,7 @@ def counted(answers: Answers, system: str) -> str:
 def _took(bill: Bill) -> str:
     """Seconds, tokens and cost of a system's answers in one line; unknown where nobody said."""
     tokens = UNKNOWN if bill.tokens is None else f"{bill.tokens:,}"
-    cost = UNKNOWN if bill.cost_usd is None else f"${amount(bill.cost_usd)}"
+    cost = UNKNOWN if bill.cost_usd is None else f"${amount(bill.cost_usd, 4)}"
     parts = [
         f"retrieval {_milliseconds(bill.retrieve_seconds)}",
         f"answer {_milliseconds(bill.answer_seconds)}",

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 
 from karat.core.text.words import digits_of, interval, names, number, percent, plural, probability, signed
 from karat.report.build._parts import inputs_of, notes_of
-from karat.report.build.pareto import brief_cost, cost_difference, cost_notes
+from karat.report.build.pareto import cost_cells, cost_difference, cost_notes
 from karat.report.document import (
     Block,
     Cell,
@@ -98,7 +98,8 @@ def means(comparison: Comparison) -> Table:
     usage = {(one.system, one.what): one for one in comparison.costs}
     costs = [cost for cost in COSTS if any(one.what == cost for one in comparison.costs)]
     rows: list[list[Cell]] = []
-    for system in comparison.systems:
+    spent = {cost: cost_cells([usage.get((system, cost)) for system in comparison.systems]) for cost in costs}
+    for place, system in enumerate(comparison.systems):
         row: list[Cell] = [letters[system], system] if lettered else [system]
         for measure in comparison.measures:
             mean, mark = by[system, measure.name], marks.get((system, measure.name), "")
@@ -109,7 +110,7 @@ def means(comparison: Comparison) -> Table:
                     note="" if mean.over is None else f"({100 * mean.over:+.1f}%)",
                 )
             )  # fmt: skip
-        row += [brief_cost(one.typical) if (one := usage.get((system, cost))) is not None else None for cost in costs]
+        row += [spent[cost][place] for cost in costs]
         sizes = [by[system, measure.name].n for measure in comparison.measures]
         row.append(f"{sizes[0]:,}" if len(set(sizes)) == 1 else f"{min(sizes):,} to {max(sizes):,}")
         rows.append(row)

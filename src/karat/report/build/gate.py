@@ -97,7 +97,7 @@ def figure(value: float | None) -> str:
     """A value as rules write them: counts whole, scores with four decimals, others with four digits."""
     if value is None:
         return NONE
-    return amount(value) if value == int(value) or abs(value) >= 10 else number(value)
+    return amount(value, 4) if value == int(value) or abs(value) >= 10 else number(value)
 
 
 def interval(verdict: RuleResult) -> str:

@@ -8,16 +8,17 @@ from typing import TYPE_CHECKING
 
 from karat.core.text.words import NONE, amount, names, number, plural, probability
 from karat.report.document import Cell, Column, Detail, Table, Value, write_cell
-from karat.results.decisions import can_show_nothing
+from karat.results.decisions import can_show_nothing, is_full
 from karat.results.pareto import COSTS, STATISTIC
 
 if TYPE_CHECKING:
     from karat.results.comparison import Pair
-    from karat.results.evaluation import Evaluation
+    from karat.results.evaluation import Evaluation, Usage
     from karat.results.pareto import Cost, ParetoFront, ParetoSaving
 
 PER_QUESTION = {"seconds": "seconds", "tokens": "tokens", "cost_usd": "US dollars"}
 LEAST_TIMES = 1.1  # that a system must cost as a multiple of another to be worth a line: times vary by as much
+LEAST_SECONDS = 0.1  # that it must take longer for a question: who waits for an answer does not notice less
 
 
 def cost_columns(evaluation: Evaluation, systems: Sequence[str]) -> list[tuple[Column, Sequence[Cell]]]:
@@ -26,9 +27,18 @@ def cost_columns(evaluation: Evaluation, systems: Sequence[str]) -> list[tuple[C
     for cost in COSTS:
         usage = [evaluation.usage_of(system, cost) for system in systems]
         if any(usage):
-            cells = [None if one is None else brief_cost(one.typical) for one in usage]
+            cells = cost_cells(usage)
             columns.append((Column(cost, "amount", hint=f"{STATISTIC[cost]} per question"), cells))
     return columns
+
+
+def cost_cells(usage: Sequence[Usage | None]) -> list[Cell]:
+    """What stands for each system; with n where that is of too few questions to be held against the others."""
+    most = max((one.n for one in usage if one is not None), default=0)
+    return [
+        None if one is None else one.typical if is_full(one.n, most) else f"{amount(one.typical)} (n {one.n:,})"
+        for one in usage
+    ]
 
 
 def cost_rows(evaluation: Evaluation, systems: Sequence[str]) -> list[list[Cell]]:
@@ -37,11 +47,6 @@ def cost_rows(evaluation: Evaluation, systems: Sequence[str]) -> list[list[Cell]
         [f"{column.title} ({STATISTIC[column.title]})", *(write_cell(cell, "amount").text for cell in cells)]
         for column, cells in cost_columns(evaluation, systems)
     ]
-
-
-def brief_cost(cost: float) -> float:
-    """The cost in three digits, which is more than times are worth."""
-    return float(f"{cost:.3g}")
 
 
 def cost_notes(costs: Sequence[str]) -> list[str]:
@@ -74,9 +79,16 @@ def saving_lines(evaluation: Evaluation) -> Iterator[str]:
     for front in sorted(evaluation.pareto, key=lambda front: order.index(front.cost)):
         best = front.front[-1]
         saving = next((one for one in front.savings if one.system == best), None)
-        if saving is not None and (saving.times is None or saving.times >= LEAST_TIMES):
+        if saving is not None and _is_worth_telling(front, saving):
             yield saving_sentence(front, saving)
             return
+
+
+def _is_worth_telling(front: ParetoFront, saving: ParetoSaving) -> bool:
+    cost = {point.system: point.cost for point in front.points}
+    more = cost[saving.system] - cost[saving.cheaper]
+    least = LEAST_SECONDS if front.cost == "seconds" else 0.0
+    return more >= least and (saving.times is None or saving.times >= LEAST_TIMES)
 
 
 def saving_sentence(front: ParetoFront, saving: ParetoSaving) -> str:
@@ -85,7 +97,7 @@ def saving_sentence(front: ParetoFront, saving: ParetoSaving) -> str:
     "B costs 3.1 times A's seconds (0.31 against 0.1) for a difference of .014 in Recall@5 that is not significant".
     """
     cost = {point.system: point.cost for point in front.points}
-    dear, cheap = (amount(brief_cost(cost[name])) for name in (saving.system, saving.cheaper))
+    dear, cheap = (amount(cost[name]) for name in (saving.system, saving.cheaper))
     much = f"{saving.times:,.3g} times" if saving.times is not None else "more than"
     few = "; so few questions can show none" if can_show_nothing(1, saving.n) else ""
     return (
@@ -99,7 +111,7 @@ def front_table(front: ParetoFront) -> Table:
     """Systems of a front and those behind it, the cheapest first."""
     rows: list[list[Cell]] = [
         [
-            point.system, Value(point.value, point.low, point.high, best=point.on_front), brief_cost(point.cost),
+            point.system, Value(point.value, point.low, point.high, best=point.on_front), point.cost,
             "yes" if point.on_front else "no", names(point.dominated_by, 2) or NONE,
         ]
         for point in front.points
@@ -121,7 +133,7 @@ def front_table(front: ParetoFront) -> Table:
 def left_out_sentences(front: ParetoFront) -> Iterator[str]:
     """The systems that are no points of a front, and why."""
     for why, systems in (
-        (f"{PER_QUESTION[front.cost]} per question not known", front.without_cost),
+        (f"{PER_QUESTION[front.cost]} per question not known, or of too few questions", front.without_cost),
         (f"no mean {front.measure}", front.without_value),
         ("not ranked with the others", front.not_ranked),
     ):

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from typing import TYPE_CHECKING
 
-from karat.core.text.words import clean, excerpt, percent, plural
+from karat.core.text.words import amount, clean, excerpt, percent, plural
 from karat.report.document import Block, Detail, Heading, Listing, ListItem, Text
 
 if TYPE_CHECKING:
@@ -42,7 +42,7 @@ def step_words(step: StepRecord) -> tuple[str, str, tuple[str, ...]]:
     if step.gained is not None:
         facts.append(f"recall +{percent(step.gained)}, now {percent(step.recall or 0.0)}")
     facts += ["asked before"] if step.repeated else []
-    facts += [f"{step.seconds:.2f} s"] if step.seconds is not None else []
+    facts += [f"{amount(step.seconds)} s"] if step.seconds is not None else []
     facts += [plural(int(step.tokens), "token")] if step.tokens is not None else []
     return asked, "; ".join(facts), tuple(_under(step))
 

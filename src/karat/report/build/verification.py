@@ -89,4 +89,4 @@ def _about(figure: Figure) -> str:
 
 
 def _written(value: float) -> str:
-    return amount(value) if abs(value) > 10 or value == int(value) else number(value)
+    return amount(value, 4) if abs(value) > 10 or value == int(value) else number(value)

@@ -39,7 +39,7 @@ def check_aggregates(
 
     A figure that follows from rows that are `wrong` themselves is worth a look.
     """
-    counts = {one.labels: one for one in figures if one.statistic == "n" and not one.name}
+    counts = {(one.labels, one.name): one for one in figures if one.statistic == "n"}
     chosen = _unambiguous({one.labels: rows.choose(one.labels) for one in figures})
     settings = _settings(figures, {labels: int(one.mask.sum()) for labels, one in chosen.items()})
     values = {name: _values(rows, name, computed) for name in dict.fromkeys(one.name for one in figures if one.name)}
@@ -50,7 +50,8 @@ def check_aggregates(
         if one.heading in settings:
             yield one.figure("unchecked", f"read as a setting: {one.heading} is the number of no system's rows.")
             continue
-        figure = _checked(rows, one, chosen[one.labels], values.get(one.name), counts.get(one.labels))
+        count = counts.get((one.labels, one.name), counts.get((one.labels, "")))
+        figure = _checked(rows, one, chosen[one.labels], values.get(one.name), count)
         if figure.verdict == "ok" and figure.recomputed is not None and one.name:
             systems = {rows.systems[i] for i in np.flatnonzero(chosen[one.labels].mask)}
             faults = [fault for fault in wrong_in[rows.column_of(one.name) or ""] if fault.where in systems]
