@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import logging
 import zipfile
 from collections.abc import Callable
 from typing import TYPE_CHECKING, Any
@@ -36,10 +37,20 @@ def read_workbook(source: Source) -> tuple[pl.DataFrame, str, list[str]]:
     def read() -> pl.DataFrame:
         book = fastexcel.read_excel(str(source.path))
         names.extend(book.sheet_names)
-        return book.load_sheet(0, schema_sample_rows=None).to_polars()
+        logger = logging.getLogger("fastexcel.types.dtype")
+        logger.addFilter(_is_no_empty_column)
+        try:
+            return book.load_sheet(0, schema_sample_rows=None).to_polars()
+        finally:
+            logger.removeFilter(_is_no_empty_column)
 
     frame = polars_errors_named(read, source, "cannot be read as a workbook")
     return frame, names[0], names[1:]
+
+
+def _is_no_empty_column(record: logging.LogRecord) -> bool:
+    """Whether a warning says more than that a column is empty, as karat's own workbooks have some."""
+    return not record.getMessage().startswith("Could not determine dtype")
 
 
 def polars_errors_named(read: Callable[[], pl.DataFrame], source: Source, problem: str) -> pl.DataFrame:

@@ -12,6 +12,8 @@ import karat
 from karat.core.errors import UsageError
 from karat.experiment.compare import comparison_writer
 from karat.experiment.outputs import write_report
+from karat.io.frames import read_workbook
+from karat.io.source import Source
 from karat.report import frame
 from karat.report.outputs.xlsx import of_study, render
 from karat.report.render.workbook import MOST_CHARACTERS, MOST_COLUMNS, Sheet, workbook
@@ -134,3 +136,10 @@ def test_without_the_library_the_extra_is_named(make, monkeypatch):
     monkeypatch.setitem(__import__("sys").modules, "xlsxwriter", None)
     with pytest.raises(UsageError, match=r"writing \.xlsx needs xlsxwriter, .* pip install 'karat\[xlsx\]'"):
         render(make(n=3))
+
+
+def test_an_empty_column_is_read_in_silence(tmp_path, caplog):
+    path = tmp_path / "t.xlsx"
+    path.write_bytes(workbook([Sheet("A", ("id", "note", "question"), [["1", None, "Why?"]])]))
+    frame_, _, _ = read_workbook(Source(path))
+    assert (frame_.columns, caplog.messages) == (["id", "note", "question"], [])
