@@ -92,7 +92,7 @@ def trends(runs: Sequence[Mapping[str, Any]]) -> list[dict[str, Any]]:
     """Runs of one test set by one main measure in the order they were started, where there are several."""
     by: dict[tuple[str, str], list[dict[str, Any]]] = {}
     fields = ("id", "name", "started", "best", "mean", "low", "high")
-    for run in runs:
+    for run in sorted(runs, key=lambda run: run["started"] or ""):
         if run["testset"] is not None and run["main"] is not None and run["mean"] is not None:
             by.setdefault((run["testset"], run["main"]), []).append({name: run[name] for name in fields})
     return [{"testset": digest, "main": main, "runs": some} for (digest, main), some in by.items() if len(some) > 1]

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Collection, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from math import isfinite
 
 from karat.core.errors import UsageError, did_you_mean
@@ -62,6 +62,17 @@ class Filters:
         if (self.differ is not None or self.sort == "difference") and self.a is None:
             raise UsageError("a difference is between two systems: give both a and b.")
         return self
+
+    @property
+    def is_half_a_pair(self) -> bool:
+        """Whether a difference is asked for, and a system of it is not chosen yet."""
+        asked = self.differ is not None or self.sort == "difference" or self.a is not None or self.b is not None
+        return asked and (self.a is None or self.b is None)
+
+    def without_pair(self) -> Filters:
+        """The same without what says something of a difference."""
+        ordered = {"sort": "number", "order": "up"} if self.sort == "difference" else {}
+        return replace(self, a=None, b=None, differ=None, side="any", **ordered)
 
 
 def filters_of(pairs: Sequence[tuple[str, str]], beside: Collection[str] = ()) -> tuple[Filters, list[str]]:

@@ -151,7 +151,8 @@ class Guard:
         if (origins and origins != [f"http://{hosts[0]}"]) or (method == "POST" and not origins):
             raise RefusedRequest(403, "this comes from another page", "Open the address that `karat view` printed.")
         sites, modes = headers.get("sec-fetch-site", []), headers.get("sec-fetch-mode", [])
-        followed = sites == ["same-site"] and modes == ["navigate"] and method == "GET"
+        whole = headers.get("sec-fetch-dest", []) in ([], ["document"])  # not a frame of another page
+        followed = sites == ["same-site"] and modes == ["navigate"] and method == "GET" and whole
         if sites and not followed and (len(sites) > 1 or sites[0] not in ("same-origin", "none")):
             raise RefusedRequest(403, "this comes from another page", "Type the address, or paste it.")
 

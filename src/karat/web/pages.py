@@ -57,6 +57,7 @@ def message(title: str, *texts: str, page: str = "message", run: str = "", again
 def runs_page(view: View, text: str = "") -> str:
     """Every run, the latest first, and how the main measure went over time."""
     every = [view.about(run) for run in view.runs()]
+    note = _left_out_words(view.left_out)
     words = text.lower().split()
     listed = [one for one in every if all(word in _searched(one) for word in words)][::-1]
     earlier = _earlier(every)
@@ -70,6 +71,8 @@ def runs_page(view: View, text: str = "") -> str:
     columns += [Column("USD", "amount", hint="what its answers cost, where it is known"), Column("compare")]
     rows = [_run_row(one, earlier) for one in listed[:MOST_RUNS]]
     blocks: list[Block] = [Heading(plural(len(listed), "run"), anchor="runs")]
+    if note:
+        blocks.append(Notice(note))
     if not every:
         blocks.append(Text(f"There are no runs in {view.runs_dir}. Make one with `karat run` or `karat demo`."))
     elif not listed:
@@ -85,9 +88,21 @@ def runs_page(view: View, text: str = "") -> str:
         ]
         caption = f"{trend['main']} over time, test set {trend['testset'][:12]}"
         blocks.append(Table(caption, [Column("run"), Column("started"), Column("mean", "value")], points))
-    data = {"runs": listed[:MOST_RUNS], "total": len(listed), "text": text, "trends": over_time}
+    data = {"runs": listed[:MOST_RUNS], "total": len(listed), "text": text, "trends": over_time, "note": note}
     return render_page(
         Document("Runs", blocks), head=PageHead(page="runs", menu=[("Runs", "/")], here="Runs", data=data)
+    )
+
+
+def _left_out_words(names: Sequence[str]) -> str:
+    """Which folders are not among the runs, and why; nothing where there is none."""
+    if not names:
+        return ""
+    some = ", ".join(f"{name!a:.60}" for name in names[:3]) + (" ..." if len(names) > 3 else "")
+    return (
+        f"{plural(len(names), 'folder')} of runs not shown: {some}. Links to elsewhere are not followed (name their "
+        "targets: `karat view PATH`), and no address can hold names with backslashes or bytes that are no text "
+        "(rename them)."
     )
 
 
@@ -218,11 +233,16 @@ def large_page(view: View, run: RunFolder, table: QuestionTable) -> str:
     """A run whose study is not there or too large to open: the means of its rows."""
     about = view.about(run)
     means = {m: table.facets(Filters(systems=table.systems, measures=(m,)))["means"] for m in table.measures[:6]}
-    rows: list[list[Cell]] = [[system, *(means[m][system]["mean"] for m in means)] for system in table.systems]
-    note = "Its study is not there or too large to open here: these are the means of its rows. `karat show` has all."
+    rows: list[list[Cell]] = [
+        [system, *(cell for own in means.values() for cell in (own[system]["mean"], own[system]["n"]))]
+        for system in table.systems
+    ]
+    note = "Its study is not there or too large to open here: these are the means of its rows, without intervals. `karat show` has all."
     if run.state == DAMAGED:
-        note = f"{_DAMAGED} These are the means of its rows."
-    columns = [Column("system"), *(Column(name, "score") for name in means)]
+        note = f"{_DAMAGED} These are the means of its rows, without intervals."
+    columns = [Column("system")]
+    for name in means:
+        columns += [Column(name, "score"), Column("n", "count", hint=f"questions with a value of {name}")]
     blocks = [
         Notice(note, "warning" if run.state == DAMAGED else "info"),
         Heading("Means", anchor="scores"),
@@ -235,7 +255,7 @@ def large_page(view: View, run: RunFolder, table: QuestionTable) -> str:
 
 
 def questions_page(
-    view: View, run: RunFolder, table: QuestionTable, filters: Filters, offset: int, unknown: Sequence[str],
+    view: View, run: RunFolder, table: QuestionTable, filters: Filters, offset: int, notes: Sequence[str],
     pairs: Sequence[tuple[str, str]],
 ) -> str:  # fmt: skip
     """The questions that filters let through, a hundred at a time; scripts take over from there."""
@@ -246,12 +266,12 @@ def questions_page(
     columns += [Column(f"{systems[0]} fails by")] if systems else []
     rows = [_question_row(row, run.id, systems) for row in page["rows"]]
     first, last = offset + 1 if rows else 0, offset + len(rows)
-    blocks: list[Block] = [Notice(f"{name} is no filter of this page and was ignored.") for name in unknown]
+    blocks: list[Block] = [Notice(note) for note in notes]
     blocks.append(Heading(f"{plural(page['total'], 'question')} of {page['of']:,}", anchor="questions"))
     blocks.append(Table(f"Questions {first:,} to {last:,}", columns, rows))
     if not rows:
         blocks.append(Text("No question passes these filters. Leave one out."))
-    kept = [(name, value) for name, value in pairs if name != "offset" and name not in unknown]
+    kept = [(name, value) for name, value in pairs if name != "offset"]
     after = []
     for words, start in (("The hundred before", offset - PAGE), ("The next hundred", offset + PAGE)):
         if -PAGE < start < page["total"] and (start < offset or page["rows"]):

@@ -21,6 +21,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from karat.core.errors import InputError, KaratError, did_you_mean
+from karat.core.text.wellformed import well_formed
 from karat.experiment.store import RUNNING, RunFolder, open_run, runs_in
 from karat.files import read_marks
 from karat.results.marks import LABELS_FILE, Marks
@@ -76,6 +77,7 @@ class View:
     def __init__(self, runs_dir: Path, named: Sequence[RunFolder] = (), guard: GuardSettings | None = None) -> None:
         self.runs_dir, self.named, self.guard = runs_dir, tuple(named), guard
         self.folder = Path.cwd()  # where the server was started
+        self.left_out: list[str] = []  # folders that are links, or whose names no address can hold
         self._lock = threading.Lock()
         self._listed: tuple[float, list[RunFolder]] = (-AGE, [])
         self._tables: OrderedDict[str, tuple[Any, QuestionTable]] = OrderedDict()
@@ -91,7 +93,9 @@ class View:
         """Every run, the first one first. What is a link to somewhere else is left out."""
         read, runs = self._listed
         if time.monotonic() - read >= AGE:
-            inside = [run for run in runs_in(self.runs_dir) if not run.path.is_symlink()]
+            there = runs_in(self.runs_dir)
+            inside = [run for run in there if is_addressable(run.id) and not run.path.is_symlink()]
+            self.left_out = [run.id for run in there if run not in inside]
             ids = {run.id for run in inside}
             named = [run for run in self.named if run.id not in ids]
             runs = [*self._again(named), *inside]
@@ -246,6 +250,11 @@ class View:
             "testset": _text(testset.get("digest")),
             "progress": progress.plain() if progress is not None else None,
         }
+
+
+def is_addressable(id_: str) -> bool:
+    """Whether an address can name a run; the guard refuses paths with these signs, and others are not Unicode."""
+    return id_ == well_formed(id_) and not any(sign in id_ for sign in "\\\ufffd")
 
 
 def _opened(folder: Path) -> OpenedStudy:

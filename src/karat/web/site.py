@@ -65,8 +65,13 @@ def questions_page(request: Request) -> Response:
     if run.state in (RUNNING, DAMAGED) and view.file(run, ROWS) is None:
         return HTMLResponse(pages.unfinished_page(view, run))
     filters, unknown, pairs = asked_filters(request, ("offset",))
+    notes = [f"{name} is no filter of this page and was ignored." for name in unknown]
+    pairs = [pair for pair in pairs if pair[0] not in unknown]
+    if filters.is_half_a_pair:
+        filters = filters.without_pair()
+        notes.append("A difference is between two systems: choose both a and b. It was ignored.")
     offset = whole_number("offset", request.query_params.get("offset"), 0, 2**31)
-    return HTMLResponse(pages.questions_page(view, run, view.table(run), filters, offset, unknown, pairs))
+    return HTMLResponse(pages.questions_page(view, run, view.table(run), filters, offset, notes, pairs))
 
 
 def question_page(request: Request) -> Response:

@@ -68,6 +68,12 @@ def test_a_browser_says_where_a_request_comes_from(browser, site, mode, status):
     assert browser.get("/", headers=[("sec-fetch-site", site), ("sec-fetch-mode", mode)]).status == status
 
 
+@pytest.mark.parametrize(("dest", "status"), [("document", 200), ("iframe", 403), ("object", 403)])
+def test_another_page_of_this_machine_may_link_here_and_not_frame(browser, dest, status):
+    came = [("sec-fetch-site", "same-site"), ("sec-fetch-mode", "navigate"), ("sec-fetch-dest", dest)]
+    assert browser.get("/", headers=came).status == status
+
+
 def test_the_token_comes_once_by_the_address_and_stays_in_a_cookie(browser):
     token = browser.guard.token
     reply = browser.get(f"/run/x/questions?kind=a&token={token}&kind=b%20c", token=False)

@@ -123,6 +123,15 @@ def test_questions_without_script_are_a_table_with_a_way_on(tmp_path):
     assert whole(browser, f"{base}?min=x", 400)
 
 
+@pytest.mark.parametrize("query", ["a=one", "b=two&differ=.2", "sort=difference&order=down", "differ=.2&side=a"])
+def test_a_difference_of_which_a_system_is_not_chosen_yet_is_told_and_shows_all(browser, run, query):
+    page = browser.get(f"/run/{run.name}/questions?{query}")
+    assert page.status == 200
+    assert "A difference is between two systems" in page.text
+    assert "4 questions of 4" in page.text
+    assert browser.get(f"/api/run/{run.name}/rows?{query}").status == 400
+
+
 def test_a_question_side_by_side(browser, run):
     page = whole(browser, f"/run/{run.name}/question?id=q1")
     assert "in the harbour" in page

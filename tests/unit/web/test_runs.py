@@ -1,6 +1,9 @@
 """Runs: what a list says of them, which are shown, and what is opened of each."""
 
 import json
+import os
+import re
+import shutil
 import threading
 
 import pytest
@@ -159,7 +162,9 @@ def test_a_study_that_is_too_large_is_left_alone(tmp_path, monkeypatch):
     assert (detail["gold"], detail["systems"][1]["answer"]["text"]) == (None, "in the HARBOUR")
     assert detail["systems"][0]["scores"]["MRR"] == {"value": 1.0, "status": "ok", "reason": None}
     page = browser.get(f"/run/{run.id}")
-    assert (page.status, "the means of its rows" in page.text) == (200, True)
+    assert (page.status, "the means of its rows, without intervals" in page.text) == (200, True)
+    cells = re.findall(r"<td[^>]*>(.*?)</td>", page.text.partition(">two<")[2].partition("</tr>")[0], re.S)
+    assert [re.sub(r"<[^>]+>", "", cell).strip() for cell in cells[:2]] == [".3667", "3"]
     assert browser.get(f"/run/{run.id}/question?id=q3").status == 200
     assert browser.get(f"/compare?run={run.id}&run=x").status == 404
 
@@ -217,3 +222,24 @@ def test_what_fails_is_tried_again():
     assert making.get("x", make).result(10) == 7
     assert making.get("x", make).result(10) == 7
     assert len(tries) == 2
+
+
+def test_folders_that_no_address_can_name_are_told_and_the_others_shown(tmp_path):
+    made = run_with(tmp_path, small_study(), "good")
+    for name in (b"bad\xff\xfe", b"back\\slash"):
+        shutil.copytree(os.fsencode(made.path), os.fsencode(tmp_path) + b"/" + name)
+    (tmp_path / "link").symlink_to(made.path)
+    browser = Browser(tmp_path)
+    assert [one["id"] for one in browser.json("/api/runs")["runs"]] == [made.id]
+    page = browser.get("/")
+    assert page.status == 200
+    assert "3 folders of runs not shown" in page.text
+    assert "bad\\udcff" in page.text
+    assert browser.get("/run/back%5Cslash").status == 400
+
+
+def test_a_trend_is_ordered_by_the_clock(tmp_path):
+    for name, started in (("late", "2026-02-02"), ("early", "2026-01-01")):
+        run_with(tmp_path, small_study(), name).update(started=started)
+    (trend,) = Browser(tmp_path).json("/api/runs")["trends"]
+    assert [one["name"] for one in trend["runs"]] == ["early", "late"]

@@ -3,9 +3,9 @@
 import { held, make } from "./dom.js";
 import { isDark } from "./theme.js";
 
-async function drawChart(box, spec, config) {
+async function drawChart(box, spec, config, leads) {
   try {
-    await window.vegaEmbed(box, spec, {
+    const { view } = await window.vegaEmbed(box, spec, {
       mode: "vega-lite",
       ast: true, // expressions are interpreted: the page's policy forbids to compile them
       config,
@@ -14,13 +14,14 @@ async function drawChart(box, spec, config) {
       actions: { export: true, source: false, compiled: false, editor: false },
       downloadFileName: box.dataset.chart,
     });
+    if (leads) view.addEventListener("click", (event, item) => item?.datum && leads(item.datum));
   } catch (error) {
     box.replaceChildren(make("p", { class: "problem", textContent: `This chart cannot be drawn: ${error.message}` }));
   }
 }
 
-/** Starts drawing; what it returns draws all again. */
-export function startCharts() {
+/** Starts drawing; what it returns draws all again. `leads` takes the datum of a mark that is pressed. */
+export function startCharts(leads) {
   const charts = held("chart-data");
   if (!charts || !window.vegaEmbed) return () => {};
   const boxes = [...document.querySelectorAll("[data-chart]")];
@@ -29,7 +30,7 @@ export function startCharts() {
     const mine = ++round;
     for (const [i, box] of boxes.entries()) {
       if (mine !== round) return;
-      await drawChart(box, charts.specs[i], isDark() ? charts.dark : charts.light);
+      await drawChart(box, charts.specs[i], isDark() ? charts.dark : charts.light, leads);
       await new Promise((go) => setTimeout(go));
     }
   };

@@ -3,6 +3,7 @@
 import { figure, make } from "./dom.js";
 import { params, toggle } from "./state.js";
 
+const NONE = "(none)"; // what stands for questions without a kind, as in web/filters.py
 const FEW = 8; // values before the rest is folded
 
 /** The facets of a reply; `system` is whose failures are counted, `press` takes the parameter and value of a bar. */
@@ -10,18 +11,23 @@ export function facetBars(reply, facts, system, press = toggle) {
   const titles = new Map(facts.failures.map(({ label, title }) => [label, title]));
   const parts = [];
   const means = Object.entries(reply.means ?? {});
-  if (means.length) parts.push(meanBars(means, reply.measure));
+  if (means.length && press === toggle) parts.push(meanBars(means, reply, facts)); // elsewhere tables have them
   const failures = reply.failures?.[system] ?? [];
   if (failures.length) parts.push(bars("Why it fails", `of ${system}`, "failure", failures, press, (value) => titles.get(value) ?? value));
-  if (reply.kinds?.length) parts.push(bars("Kind", "", "kind", reply.kinds, press));
+  if (reply.kinds?.some(({ value }) => value !== NONE)) parts.push(bars("Kind", "", "kind", reply.kinds, press));
   for (const [tag, values] of Object.entries(reply.tags ?? {})) if (values.length) parts.push(bars(tag, "", `tag.${tag}`, values, press));
   return parts;
 }
 
-/** The mean of each system over what is listed. */
-function meanBars(means, measure) {
-  const row = ([system, { mean, n }]) => make("li", { class: "mean", title: `${n.toLocaleString("en")} questions with a value` }, bar(Math.max(0, Math.min(1, mean ?? 0))), make("span", { class: "name", textContent: system }), make("span", { class: "n", textContent: figure(mean, 3) }));
-  return make("section", { class: "facet" }, make("h3", { textContent: `Mean ${measure}` }), make("ul", {}, ...means.map(row)));
+/** The mean of each system over what is listed, with its n. */
+function meanBars(means, { measure, total, of }, facts) {
+  const [low, high] = facts.measures.find(({ name }) => name === measure)?.range ?? [];
+  const most = typeof high === "number" ? high : Math.max(...means.map(([, { mean }]) => mean ?? 0));
+  const least = typeof low === "number" ? low : 0;
+  const share = (mean) => (typeof mean === "number" && most > least ? Math.max(0, Math.min(1, (mean - least) / (most - least))) : 0);
+  const row = ([system, { mean, n }]) => make("li", { class: "mean", title: `${system}: ${figure(mean, 3)}, the mean of ${n.toLocaleString("en")} questions with a value` }, bar(share(mean)), make("span", { class: "name", dir: "auto", textContent: system }), make("span", { class: "n", textContent: figure(mean, 3) }), make("small", { textContent: `n ${n.toLocaleString("en")}` }));
+  const listed = total < of ? `of the ${total.toLocaleString("en")} listed` : "of all questions";
+  return make("section", { class: "facet" }, make("h3", {}, `Mean ${measure} `, make("small", { textContent: listed })), make("ul", {}, ...means.map(row)));
 }
 
 function bar(share) {

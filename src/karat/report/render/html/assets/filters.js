@@ -26,7 +26,10 @@ export function queryOf(facts, most) {
   query.delete("measure");
   systems.forEach((one) => query.append("system", one));
   measures.forEach((one) => query.append("measure", one));
-  if (!query.get("a") || !query.get("b")) ["differ", "side", "a", "b"].forEach((name) => query.delete(name));
+  if (!query.get("a") || !query.get("b")) {
+    ["differ", "side", "a", "b"].forEach((name) => query.delete(name));
+    if (query.get("sort") === "difference") ["sort", "order"].forEach((name) => query.delete(name));
+  }
   return query;
 }
 

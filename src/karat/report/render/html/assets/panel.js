@@ -8,7 +8,7 @@ import { questionDetail } from "./question.js";
 import { termsOf } from "./terms.js";
 
 const MOST = 3; // systems side by side, unless chosen
-const MEASURES = 6; // that are shown of a system
+const MEASURES = 10; // that are shown of a system
 
 /** Where a question has a page of its own. */
 export function questionAddress(run, id, systems = []) {
@@ -39,9 +39,20 @@ function answerOf(answer, hits) {
   };
 }
 
+/** The main measure, then one of each kind: that at the main measure's cut-off where there is one. */
+function mainly(all, main) {
+  const [, k] = (main ?? "").split("@");
+  const by = new Map(all.includes(main) ? [[main.split("@")[0], main]] : []);
+  for (const name of all) {
+    const [kind, cutoff] = name.split("@");
+    if (!by.has(kind) || (cutoff === k && by.get(kind) !== main)) by.set(kind, name);
+  }
+  return [...by.values()].slice(0, MEASURES);
+}
+
 /** A reply of the API as what `questionDetail` and Markdown take. */
 export function viewOf(reply, systems, main) {
-  const measures = [...new Set([main, ...reply.measures].filter((name) => reply.measures.includes(name)))].slice(0, MEASURES);
+  const measures = mainly(reply.measures, main);
   const chosen = reply.systems.filter((one) => systems.includes(one.system));
   const kept = reply.systems.filter((one) => one.hits || one.answer);
   const beside = (chosen.length ? chosen : kept.length ? kept : reply.systems).slice(0, Math.max(MOST, systems.length));
@@ -51,6 +62,7 @@ export function viewOf(reply, systems, main) {
   const question = { ...reply, gold: gold?.length ? gold : null, answers: reply.answers?.length ? reply.answers : null, unanswerable: reply.answerable === false, history: turns(reply.history) };
   const found = beside.map((one) => ({
     system: one.system, scores: scoresOf(one, measures), steps: one.steps,
+    unmarked: Boolean(one.hits?.length && gold?.length && !one.knows_gold),
     failure: one.failure && { ...one.failure, detail: one.failure.detail || one.failure.meaning || "" },
     answer: answerOf(one.answer, one.hits),
     hits: one.hits?.map((hit) => laidOut(hit, one.system, beside.length > 1 ? ranks : new Map())) ?? null,

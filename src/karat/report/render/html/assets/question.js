@@ -47,7 +47,7 @@ export function expected(question) {
 }
 
 /** What one system found: scores, failure, steps, answer, hits. */
-function foundBy({ system, scores, failure, answer, hits, steps }, k, quotes, terms, opened, marks) {
+function foundBy({ system, scores, failure, answer, hits, steps, unmarked }, k, quotes, terms, opened, marks) {
   const box = make("div", { class: "before" }, make("h4", { textContent: system }));
   box.append(make("p", { class: "muted", textContent: scores.map(([name, value]) => scored(name, value)).join(" · ") }));
   if (failure) {
@@ -57,8 +57,9 @@ function foundBy({ system, scores, failure, answer, hits, steps }, k, quotes, te
   }
   if (steps?.length) box.append(stepList(steps));
   if (answer) box.append(answerDetail(answer, quotes, opened, marks), make("h4", { textContent: "Hits" }));
-  if (!hits) box.append(make("p", { class: "muted", textContent: "The hits of this system are not kept in this page." }));
+  if (!hits) box.append(make("p", { class: "muted", textContent: "The hits of this system are not kept." }));
   else if (!hits.length) box.append(make("p", { class: "muted", textContent: "It found nothing." }));
+  if (unmarked) box.append(make("p", { class: "muted", textContent: "Which of these hold gold is not stored for this system: none is marked, and the scores say what was found." }));
   return make("div", {}, box, hits?.length ? hitList(hits, k, quotes, terms, marks) : null);
 }
 

@@ -7,6 +7,8 @@ import { addSorting } from "./tables.js";
 
 const MOST = 6; // runs that are compared at once
 const address = (id) => `/run/${encodeURIComponent(id)}`;
+/** USD to the cent, or to two digits where it is less. */
+const dollars = (usd) => `$${usd && usd < 0.1 ? Number(usd.toPrecision(2)) : usd.toFixed(2)}`;
 const when = (text) => (text ?? "").replace("T", " ").slice(0, 16);
 
 /** The page of runs. */
@@ -45,15 +47,15 @@ export function startRuns(place, data) {
     const state = run.state === "running" ? progressBar(run.progress) : make("span", { class: run.state === "done" ? "chip passes" : "chip fails", textContent: run.state });
     return make("tr", { "data-run": run.id }, cell(tick), make("th", { scope: "row" }, name, run.name === run.id ? null : make("small", { textContent: run.id })), cell(state), cell(when(run.started)),
       number(run.systems), number(run.questions), make("td", { dir: "auto" }, run.best ?? ""), cell(run.main ?? ""),
-      make("td", { class: "n", "data-v": run.mean ?? -1 }, ...mean), number(run.cost_usd, typeof run.cost_usd === "number" ? `$${run.cost_usd.toFixed(2)}` : undefined));
+      make("td", { class: "n", "data-v": run.mean ?? -1 }, ...mean), number(run.cost_usd, typeof run.cost_usd === "number" ? dollars(run.cost_usd) : undefined));
   }
 
   function fill() {
     const words = text.toLowerCase().split(/\s+/).filter(Boolean);
     const listed = runs.filter((run) => words.every((word) => [run.id, run.name, run.best, run.main, run.state, run.started].join(" ").toLowerCase().includes(word)));
     count.textContent = listed.length === runs.length ? `${runs.length} run${runs.length === 1 ? "" : "s"}` : `${listed.length} of ${runs.length} runs`;
-    const titles = [["", ""], ["run", ""], ["state", ""], ["started", ""], ["systems", "n"], ["questions", "n"], ["best", ""], ["measure", ""], ["mean", "n"], ["cost", "n"]];
-    const head = make("tr", {}, ...titles.map(([title, kind]) => make("th", { scope: "col", class: kind, textContent: title })));
+    const titles = [["", ""], ["run", ""], ["state", ""], ["started", ""], ["systems", "n"], ["questions", "n"], ["best", ""], ["measure", ""], ["mean", "n"], ["cost", "n", "What is known of the cost of its answers, in USD"]];
+    const head = make("tr", {}, ...titles.map(([title, kind, hint = ""]) => make("th", { scope: "col", class: kind, textContent: title, title: hint })));
     const made = make("table", { "aria-label": "Runs" }, make("thead", {}, head), make("tbody", {}, ...listed.map(row)));
     addSorting(made);
     head.cells[0].replaceChildren(make("span", { class: "away", textContent: "compare" }));
@@ -62,7 +64,7 @@ export function startRuns(place, data) {
     offer();
   }
 
-  place.replaceChildren(make("section", { id: "runs" }, make("h2", { textContent: "Runs" }), make("div", { class: "tools" }, search.box, compare, count), table), over);
+  place.replaceChildren(make("section", { id: "runs" }, make("h2", { textContent: "Runs" }), make("div", { class: "tools" }, search.box, compare, count), ...(data.note ? [make("p", { class: "lead", textContent: data.note })] : []), table), over);
   over.replaceChildren(...trendParts(data.trends ?? []));
   fill();
   poll(async () => {

@@ -18,6 +18,7 @@ const STARTS = { runs: startRuns, compare: startCompare, question: startQuestion
 const main = document.getElementById("main");
 const page = document.body.dataset.page;
 const id = document.body.dataset.run;
+let known = null; // what the run has, once a chart asked
 
 async function questions(place, data) {
   const facts = data.run ?? (await ask(apiPath(id, "")));
@@ -42,6 +43,15 @@ async function run(place, data) {
   return (place.querySelector("section")?.after(section), null);
 }
 
+/** Where a mark of a chart leads: the step of a failure to its questions, the point of a question to it. */
+async function leadOn({ step, question }) {
+  const facts = await (known ??= ask(apiPath(id, "")));
+  const failure = facts.failures.find(({ title }) => title === step?.replaceAll("\n", " "))?.label;
+  const system = facts.best ?? facts.systems[0];
+  const query = failure ? { system, failure } : { id: question };
+  if (failure || (question && !question.endsWith("…"))) location.assign(`/run/${encodeURIComponent(id)}/question${failure ? "s" : ""}?${new URLSearchParams(query)}`);
+}
+
 function watch(place, grown) {
   const bar = make("div", { class: "live", role: "status" });
   place.prepend(bar);
@@ -50,7 +60,7 @@ function watch(place, grown) {
 
 async function start() {
   restoreTheme();
-  startTheme(startCharts(), true);
+  startTheme(startCharts(page === "run" ? leadOn : null), true);
   const begin = STARTS[page];
   if (!begin) return startTables();
   if (page === "run" || page === "compare") startTables();
