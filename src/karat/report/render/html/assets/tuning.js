@@ -178,7 +178,7 @@ function decision({ choice: found, main }) {
     ? "Flat: no setting shown here is significantly worse than the best, so these questions do not decide between them."
     : `${found.plateau.length} of ${found.of} settings do not differ significantly from the best, ${found.best}${found.plateau.length ? `: alpha ${figure(low, 2)} to ${figure(high, 2)}` : ""}.`;
   const bias = typeof found.optimism === "number"
-    ? `Choosing on these questions flatters the choice: selection bias about ${figure(found.optimism, 3)}. Expect about ${figure(found.expected, 3)} ${range({ low: found.expected_low, high: found.expected_high })} on new questions.`
+    ? `Selection bias of choosing on these questions about ${figure(found.optimism, 3)}: expect about ${figure(found.expected, 3)} ${range({ low: found.expected_low, high: found.expected_high })} on new questions.`
     : "Too few questions to tell the selection bias of choosing here.";
   const more = make("details", {}, make("summary", { textContent: "The choice in words" }), make("ul", {}, ...found.sentences.map((one) => make("li", { textContent: one }))));
   return [make("p", { class: found.flat ? "flat" : "", textContent: flat }), make("p", { textContent: bias }), more];
