@@ -454,3 +454,34 @@ def test_a_running_run_shows_how_far_it_is(visit, runs):
       watchRun(run, place, {}); }""", SMALL)  # fmt: skip
     page.get_by_text("search · 20 of 40 · about 9 s left").wait_for()
     assert json.loads(page.locator("#here progress").evaluate("e => JSON.stringify([e.value, e.max])"))[1] == 40
+
+
+@pytest.mark.parametrize(
+    ("chart", "marks", "leads"),
+    [("failure_waterfall", ".mark-rect", "failure"), ("question_scatter", ".mark-symbol", "id")],
+)
+def test_a_mark_of_a_chart_leads_to_its_questions(visit, chart, marks, leads):
+    page = visit(f"/run/{SMALL}")
+    page.locator("[data-chart] svg.marks").last.wait_for()
+    mark = page.locator(f'[data-chart="{chart}"] {marks}.role-mark path').nth(1)
+    mark.wait_for(state="attached")
+    mark.dispatch_event("click")
+    page.wait_for_url(re.compile(r"/questions?\?"))
+    assert leads in asked(page)
+
+
+def test_a_pair_of_which_one_is_chosen_shows_all_and_can_be_finished(visit):
+    page = visit(questions(SMALL, "a=dense&sort=difference"))
+    settle(page)
+    assert page.locator(".status output").inner_text() == "40 questions"
+    page.get_by_label("System B").select_option("hybrid")
+    page.locator(".chip.filter").wait_for()
+    assert (asked(page)["b"], asked(page)["differ"]) == (["hybrid"], ["0.2"])
+
+
+def test_means_beside_the_list_say_of_how_many_they_are(visit):
+    page = visit(questions(SMALL, "kind=fact"))
+    facet = page.locator(".facet", has=page.locator(".mean"))
+    facet.wait_for()
+    assert "of the 20 listed" in facet.locator("h3").inner_text()
+    assert facet.locator(".mean").first.locator("small").inner_text() == "n 20"

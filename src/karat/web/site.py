@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 from starlette.responses import HTMLResponse, Response
 
 from karat.core.errors import UsageError
-from karat.experiment.store import DAMAGED, RUNNING
+from karat.experiment.store import DAMAGED, DONE, RUNNING
 from karat.report.render.html.served import asset
 from karat.web import pages
 from karat.web.details import detail_of, id_in_study
@@ -62,7 +62,7 @@ def _loading(run: RunFolder) -> Response:
 def questions_page(request: Request) -> Response:
     """The questions of a run."""
     view, run = view_of(request), run_of(request)
-    if run.state in (RUNNING, DAMAGED) and view.file(run, ROWS) is None:
+    if run.state != DONE and view.file(run, ROWS) is None:
         return HTMLResponse(pages.unfinished_page(view, run))
     filters, unknown, pairs = asked_filters(request, ("offset",))
     notes = [f"{name} is no filter of this page and was ignored." for name in unknown]

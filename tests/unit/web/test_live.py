@@ -7,7 +7,7 @@ import pytest
 from viewed import Browser
 
 from karat.experiment.progress_file import PROGRESS, progress_written
-from karat.experiment.store import new_run
+from karat.experiment.store import STOPPED, new_run
 from karat.web.live import JournalTail, progress_of
 
 
@@ -79,6 +79,9 @@ def test_rows_come_as_the_journal_grows(running, tmp_path):
     ]  # fmt: skip
     assert browser.json(f"/api/run/{running.id}/progress")["rows"] == 2
     assert "2 questions so far" in browser.get(f"/run/{running.id}").text
+    running.update(status=STOPPED)
+    stopped = Browser(tmp_path).get(f"/run/{running.id}/questions")
+    assert (stopped.status, "The same command goes on from there" in stopped.text) == (200, True)
 
 
 def test_a_tail_reads_each_line_once_and_waits_for_the_rest_of_one(running):

@@ -54,7 +54,7 @@ export function watchRun(run, place, { grown = () => {}, ended = () => {} }) {
       return false;
     }
     place.replaceChildren(progressBar(found.total ? found : null));
-    if (rows !== null && found.rows !== rows) grown(found);
+    if (found.rows !== rows && (rows !== null || found.rows)) grown(found);
     rows = found.rows;
     return true;
   });

@@ -18,6 +18,7 @@ const STARTS = { runs: startRuns, compare: startCompare, question: startQuestion
 const main = document.getElementById("main");
 const page = document.body.dataset.page;
 const id = document.body.dataset.run;
+const LATEST = 100; // rows of a running run that are shown
 let known = null; // what the run has, once a chart asked
 
 async function questions(place, data) {
@@ -30,7 +31,7 @@ async function questions(place, data) {
 
 /** One run: its facets lead to its questions. */
 async function run(place, data) {
-  if (data.run?.state === "running") return watch(place, () => {});
+  if (data.run?.state === "running") return begun(place);
   if (data.run?.state !== "done") return null;
   const facts = await ask(apiPath(id, ""));
   const system = facts.best ?? facts.systems[0];
@@ -50,6 +51,23 @@ async function leadOn({ step, question }) {
   const system = facts.best ?? facts.systems[0];
   const query = failure ? { system, failure } : { id: question };
   if (failure || (question && !question.endsWith("…"))) location.assign(`/run/${encodeURIComponent(id)}/question${failure ? "s" : ""}?${new URLSearchParams(query)}`);
+}
+
+/** A running run: the rows that are there already, the latest first, which follow as its progress does. */
+function begun(place) {
+  place.querySelector(".headline")?.remove(); // the progress above says it, and goes on
+  const rows = make("div", { class: "table" });
+  place.querySelector(".table")?.remove();
+  place.querySelector("section")?.append(rows);
+  const grown = async ({ rows: total }) => {
+    const reply = await ask(apiPath(id, "rows", new URLSearchParams({ offset: Math.max(0, total - LATEST), limit: LATEST })));
+    const title = `${reply.total.toLocaleString("en")} questions so far${reply.total > reply.rows.length ? `, the latest ${reply.rows.length}` : ""}`;
+    const head = ["question", ...reply.systems].map((one) => make("th", { scope: "col", dir: "auto", textContent: one }));
+    const lines = reply.rows.reverse().map((row) => make("tr", {}, make("th", { scope: "row", dir: "auto", textContent: row.id }), ...reply.systems.map((one) => make("td", { textContent: row.status[one] ?? "" }))));
+    const table = make("table", { "aria-label": title }, make("thead", {}, make("tr", {}, ...head)), make("tbody", {}, ...lines));
+    rows.replaceChildren(make("h3", { textContent: title }), make("div", { class: "scroll", tabIndex: 0, role: "region", "aria-label": title }, table));
+  };
+  watch(place, grown);
 }
 
 function watch(place, grown) {
