@@ -71,8 +71,8 @@ class Filters:
 
     def without_pair(self) -> Filters:
         """The same without what says something of a difference."""
-        ordered = {"sort": "number", "order": "up"} if self.sort == "difference" else {}
-        return replace(self, a=None, b=None, differ=None, side="any", **ordered)
+        plain = replace(self, a=None, b=None, differ=None, side="any")
+        return replace(plain, sort="number", order="up") if self.sort == "difference" else plain
 
 
 def filters_of(pairs: Sequence[tuple[str, str]], beside: Collection[str] = ()) -> tuple[Filters, list[str]]:
