@@ -233,7 +233,10 @@ def large_page(view: View, run: RunFolder, table: QuestionTable) -> str:
         [system, *(cell for own in means.values() for cell in (own[system]["mean"], own[system]["n"]))]
         for system in table.systems
     ]
-    note = "Its study is not there or too large to open here: these are the means of its rows, without intervals. `karat show` has all."
+    note = (
+        "Its study is not there or too large to open here: these are the means of its rows, without intervals. "
+        "`karat show` has all."
+    )
     if run.state == DAMAGED:
         note = f"{_DAMAGED} These are the means of its rows, without intervals."
     columns = [Column("system")]
