@@ -456,20 +456,6 @@ def test_a_running_run_shows_how_far_it_is(visit, runs):
     assert json.loads(page.locator("#here progress").evaluate("e => JSON.stringify([e.value, e.max])"))[1] == 40
 
 
-@pytest.mark.parametrize(
-    ("chart", "marks", "leads"),
-    [("failure_waterfall", ".mark-rect", "failure"), ("question_scatter", ".mark-symbol", "id")],
-)
-def test_a_mark_of_a_chart_leads_to_its_questions(visit, chart, marks, leads):
-    page = visit(f"/run/{SMALL}")
-    page.locator("[data-chart] svg.marks").last.wait_for()
-    mark = page.locator(f'[data-chart="{chart}"] {marks}.role-mark path').nth(1)
-    mark.wait_for(state="attached")
-    mark.dispatch_event("click")
-    page.wait_for_url(re.compile(r"/questions?\?"))
-    assert leads in asked(page)
-
-
 def test_a_pair_of_which_one_is_chosen_shows_all_and_can_be_finished(visit):
     page = visit(questions(SMALL, "a=dense&sort=difference"))
     settle(page)
