@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING
 
 import numpy as np
 
 from karat.core.docs import Chunk
 from karat.experiment.explain import unit_label
+from karat.match import held_gold
 from karat.results.study import HitTable
 
 if TYPE_CHECKING:
@@ -15,13 +17,33 @@ if TYPE_CHECKING:
     from karat.core.run import Run
     from karat.core.types import TestSet
     from karat.experiment.study import StudySystem
-    from karat.match import Resolution
+    from karat.match import Matched, Resolution
 
 SHOWN_HITS = 10
 
 
-def shown_hits(system: StudySystem, testset: TestSet) -> HitTable:
-    """The first hits of a system, with the gold that each holds and where each leg has it."""
+class HitGold(Mapping[str, Mapping[int, tuple[str, ...]]]):
+    """Of each run the gold that its hits hold, by their places in it; worked out when it is asked for."""
+
+    def __init__(self, testset: TestSet, runs: Sequence[Run], matched: Matched, rel: int) -> None:
+        self._testset, self._matched, self._rel = testset, matched, rel
+        self._runs = {run.name: run for run in runs if run.has_rankings} if testset.has_gold else {}
+
+    def __getitem__(self, system: str) -> dict[int, tuple[str, ...]]:
+        return held_gold(self._testset, self._runs[system], self._matched.join, self._rel)
+
+    def __iter__(self) -> Iterator[str]:
+        return iter(self._runs)
+
+    def __len__(self) -> int:
+        return len(self._runs)
+
+
+def shown_hits(system: StudySystem, testset: TestSet, gold: Mapping[int, tuple[str, ...]]) -> HitTable:
+    """The first hits of a system, with the gold that each holds and where each leg has it.
+
+    `gold` is that of hits which are no chunks of an index, by their places.
+    """
     run, retrieved, resolution = system.run, system.retrieved, system.resolution
     list_of = {qid: number for number, qid in enumerate(run.question_ids)}
     lists = np.array([list_of.get(qid, -1) for qid in testset.ids], np.int64)
@@ -42,9 +64,12 @@ def shown_hits(system: StudySystem, testset: TestSet) -> HitTable:
         rows=rows if whole else np.arange(len(places)),
         scores=run.scores[places] if run.scores is not None else np.full(len(places), np.nan),
         chunks=chunks,
-        holds=_held(resolution, run, question, places) if resolution is not None else {},
+        holds=(
+            _held(resolution, run, question, places) if resolution is not None
+            else {number: gold[place] for number, place in enumerate(places.tolist()) if place in gold}
+        ),
         legs=legs,
-    )
+    )  # fmt: skip
 
 
 def _held(resolution: Resolution, run: Run, question: Ints, places: Ints) -> dict[int, tuple[str, ...]]:

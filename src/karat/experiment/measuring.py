@@ -41,6 +41,7 @@ class MeasuredRuns:
     matching: Matching | None
     context_gold: Mapping[str, Sequence[bool | None]] = field(default_factory=dict)  # as that of an evaluation
     steps: Mapping[str, Mapping[str, tuple[StepRecord, ...]]] = field(default_factory=dict)  # the same
+    hit_gold: Mapping[str, Mapping[int, tuple[str, ...]]] = field(default_factory=dict)  # the same
 
 
 def measures_of(
@@ -102,6 +103,7 @@ def measure_runs(
         _joined([part.matching for part in parts if part.matching is not None]),
         {name: held for part in parts for name, held in part.context_gold.items()},
         {name: records for part in parts for name, records in part.steps.items()},
+        next((part.hit_gold for part in parts if part.hit_gold), {}),
     )
 
 
@@ -114,6 +116,7 @@ def _measured(
     resolution: Resolution | None,
 ) -> MeasuredRuns:
     """Scores of runs that are matched alike."""
+    from karat.experiment._shown_hits import HitGold
     from karat.experiment._steps import step_records
     from karat.match import judge, judge_steps
     from karat.measures.compute import compute
@@ -148,7 +151,10 @@ def _measured(
     )  # fmt: skip
     ends = {run.name: end for run in runs if (end := run.common_length) is not None}
     matching = matched.matching if matched is not None else None
-    return MeasuredRuns(replace(scores, lists_end=ends), judged, matching, held, steps)
+    gold: Mapping[str, Mapping[int, tuple[str, ...]]] = {}
+    if matched is not None and resolution is None:  # hits of an index are looked up in it
+        gold = HitGold(testset, runs, matched, choices.matching.rel)
+    return MeasuredRuns(replace(scores, lists_end=ends), judged, matching, held, steps, gold)
 
 
 def _matched(

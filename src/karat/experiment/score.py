@@ -148,7 +148,6 @@ def evaluation_of(
 
     `repeats` says how many runs, one after the other, are repeats of one system: their scores are averaged within a
     question, and what is shown of its hits and answers is that of the first.
-
     With a `resolution` hits are chunks of the index it was made for; there may be one for each run, None for a run
     whose hits are matched by what is known of them. `models` are the models that measures may ask, by default wordllama
     alone; one that `settings` name and no measure asks is refused.
@@ -225,6 +224,7 @@ def evaluation_of(
         docs=_ranked_places(testset, runs, ties, "doc"),
         pages=_ranked_places(testset, runs, ties, "page"),
         context_gold=measured.context_gold,
+        hit_gold=measured.hit_gold,
         steps={name: of for name, of in measured.steps.items() if name in scores.systems},
     )
     return with_outcomes(evaluation)

@@ -184,7 +184,8 @@ def study_of(
     main = next((m for m in evaluation.scores.measures if m.name == plan.base.name), None)
     evaluation = with_fronts(evaluation, main, tested_pairs(choice, pairs))
     failures, counts, answer_gold = _failures(systems, plan.k, problems, evaluation, say)
-    shown = _shown(systems, choice)
+    shown, held = _shown(systems, choice), evaluation.hit_gold
+    evaluation = replace(evaluation, hit_gold={})
     return Study(
         name,
         evaluation=evaluation,
@@ -196,7 +197,7 @@ def study_of(
         failures=failures,
         failure_counts=counts,
         error_classes=error_classes(evaluation, plan.recall) if spoken.has_error_classes else {},
-        hits={c.name: shown_hits(c, testset) for c in shown},
+        hits={c.name: shown_hits(c, testset, {} if c.resolution else held.get(c.name, {})) for c in shown},
         seconds={c.name: tuple(c.seconds) for c in systems if len(c.seconds)},
         timed={c.name: c.timed for c in systems if c.timed is not None},
         answers={c.name: answers_of(c) for c in systems if c.run.has_answers},

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 from karat.match._excluded import Exclusions
 from karat.match._files import address_of, is_url
 from karat.match._join import Join, Key
-from karat.match._judge import JudgingSettings, judge, share_matched
+from karat.match._judge import JudgingSettings, held_gold, judge, share_matched
 from karat.match._match import Matched, check_questions, match, match_resolved
 from karat.match._matcher import MATCHERS, Matcher, MatchInputs, MatchOptions
 from karat.match._steps import judge_steps
@@ -34,6 +34,7 @@ __all__ = [
     "Unresolved",
     "address_of",
     "check_questions",
+    "held_gold",
     "is_url",
     "judge",
     "judge_steps",

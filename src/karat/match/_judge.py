@@ -91,6 +91,18 @@ def _judge_joined(testset: TestSet, runs: Sequence[Run], join: Join, settings: J
     )
 
 
+def held_gold(testset: TestSet, run: Run, join: Join, rel: int = 1) -> dict[int, tuple[str, ...]]:
+    """The relevant units that hits hold, by the place of the hit in its run, of those that hold some."""
+    units = join.units if testset is join.testset else join.units_of(testset)
+    hits, question = _listed(run, testset, "float32")
+    place, _, unit = _keys_held(join.hit_keys(run), hits, question, units)
+    relevant = np.append(units.grade, 0)[unit] >= rel
+    held: dict[int, tuple[str, ...]] = {}
+    for hit, number in zip(hits[place[relevant]].tolist(), unit[relevant].tolist(), strict=True):
+        held[hit] = (*held.get(hit, ()), units.gold[number].label)
+    return held
+
+
 def _listed(run: Run, testset: TestSet, ties: Ties) -> tuple[Ints, Ints]:
     """The hits for the questions of the test set, question by question, best first; and the question of each."""
     number = {qid: q for q, qid in enumerate(testset.ids)}

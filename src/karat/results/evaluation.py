@@ -287,6 +287,8 @@ class Evaluation(NotebookView):
     """How sure a system says it is of each answer, 0 to 1; None where it does not say."""
     context_gold: Mapping[str, Sequence[bool | None]] = field(default_factory=dict)
     """Whether the contexts of each answer hold all relevant gold; None where that is not known."""
+    hit_gold: Mapping[str, Mapping[int, tuple[str, ...]]] = field(default_factory=dict)
+    """System -> place of a hit in its run -> the gold it holds; a study keeps it with its hits."""
     outcomes: tuple[OutcomeTable, ...] = ()  # where both sufficiency and CRAG are computed
     selective: tuple[SelectiveAccuracy, ...] = ()  # where CRAG is computed
     pareto: tuple[ParetoFront, ...] = ()  # the main measure against each cost that two systems or more are known by

@@ -64,13 +64,13 @@ class QuestionView:
         return self.study.evaluation.steps.get(system, {}).get(self.question.id)
 
     def knows_gold(self, system: str) -> bool:
-        """Whether it is stored which hits of a system hold gold: of chunks of an index it is."""
+        """Whether any stored hit of a system is known to hold gold."""
         return self.view.knows_gold(system)
 
     def first_gold(self, system: str) -> int | None:
-        """The rank of the first hit that holds gold, of those that are stored; by MRR where that is not stored."""
-        if self.knows_gold(system):
-            return next((hit.rank for hit in self.hits(system) if hit.holds), None)
+        """The rank of the first hit that holds gold, of those that are stored; by MRR where none of them does."""
+        if self.knows_gold(system) and (rank := next((hit.rank for hit in self.hits(system) if hit.holds), None)):
+            return rank
         reciprocal = self.scores(system).get("MRR")
         return round(1 / reciprocal) if reciprocal else None
 

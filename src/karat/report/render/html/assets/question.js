@@ -59,7 +59,7 @@ function foundBy({ system, scores, failure, answer, hits, steps, unmarked }, k, 
   if (answer) box.append(answerDetail(answer, quotes, opened, marks), make("h4", { textContent: "Hits" }));
   if (!hits) box.append(make("p", { class: "muted", textContent: "The hits of this system are not kept." }));
   else if (!hits.length) box.append(make("p", { class: "muted", textContent: "It found nothing." }));
-  if (unmarked) box.append(make("p", { class: "muted", textContent: "Which of these hold gold is not stored for this system: none is marked, and the scores say what was found." }));
+  if (unmarked) box.append(make("p", { class: "muted", textContent: "No hit of this system is marked as gold: it found none, or which hold gold is not stored. The scores say what was found." }));
   return make("div", {}, box, hits?.length ? hitList(hits, k, quotes, terms, marks) : null);
 }
 
