@@ -67,7 +67,8 @@ def test_a_question_of_results_files_names_its_first_gold_and_why_a_row_failed(k
     )
     assert karat("run").code == 5
     found = karat("show", "LAST", "q1", "--system", "rag")
-    assert "✗" not in found.out
+    assert "✗ 1.  d2" in found.out
+    assert "✓ 2.  d1" in found.out
     assert "it is x" in found.out
     assert [line.split()[-1] for line in found.out.splitlines() if line.startswith("rag ")] == ["2"]
     assert "timeout after 30 s" in karat("show", "LAST", "q2").out
