@@ -6,24 +6,22 @@ import os
 import queue
 import threading
 import time
-import traceback
 from collections.abc import Container, Iterator, Sequence
 from dataclasses import asdict
 from pathlib import Path
 from typing import Any
 
-from karat.core import errors
-from karat.core.errors import InputError, KaratError, UsageError
+from karat.core.errors import KaratError, UsageError
 from karat.pool._ledger import Ledger
+from karat.pool._replies import described, plain_shard, raised, shard_of
+from karat.pool._shown import ShownShards
 from karat.pool._task import Progress, Shard, Stage, Task
 from karat.pool.process import ChildProcess, Requests, message
 
 ATTEMPTS = 2
 """How often a shard is tried whose process dies."""
 _OFTEN = 0.1  # seconds between two reports of progress of a worker
-_NEARLY = 0.999  # of a shard that says that its last step is done, and is not
 _THREADS = ("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS", "RAYON_NUM_THREADS")
-_MB = 10**6
 _SERVE = f"{__name__}:serve"
 
 _Queue = queue.SimpleQueue[tuple[Shard, Any]]
@@ -31,6 +29,8 @@ _Queue = queue.SimpleQueue[tuple[Shard, Any]]
 
 class LocalPool:
     """So many processes at a time; without a number as many as there are processors."""
+
+    is_cluster = False
 
     def __init__(self, jobs: int | None = None) -> None:
         if jobs is not None and jobs < 1:
@@ -60,7 +60,7 @@ class LocalPool:
                 yield shard, output
         if not todo:
             return
-        shown = _Shown(task, todo, progress)
+        shown = ShownShards(task, todo, progress)
         if min(self.jobs, len(todo)) == 1:
             stage = task.open(shown.current)
             for shard in todo:
@@ -76,44 +76,8 @@ def processors() -> int:
     return len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
 
 
-class _Shown:
-    """Progress over all shards: of one alone its own steps, of several how many of their rows are done."""
-
-    def __init__(self, task: Task, shards: Sequence[Shard], progress: Progress) -> None:
-        self.label, self.progress, self._shards = task.label, progress, shards
-        self._in_bytes = task.counts_bytes
-        self._shares = dict.fromkeys((shard.digest for shard in shards), 0.0)
-
-    def current(self, what: str, done: int, total: int) -> None:
-        """A step of the shard that the plain loop is at."""
-        self.step(next(shard for shard in self._shards if self._shares[shard.digest] < 1), what, done, total)
-
-    def step(self, shard: Shard, what: str, done: int, total: int) -> None:
-        """A step of a shard."""
-        if len(self._shards) == 1:
-            self.progress(what, done, total)
-        else:
-            share = min(_NEARLY, done / total) if total > 1 else 0.0
-            self._shares[shard.digest] = max(self._shares[shard.digest], share)
-            self._show()
-
-    def done(self, shard: Shard) -> None:
-        """That a shard is done."""
-        self._shares[shard.digest] = 1.0
-        if len(self._shards) > 1:
-            self._show()
-
-    def _show(self) -> None:
-        rows = sum(self._shares[shard.digest] * shard.rows for shard in self._shards)
-        total = sum(shard.rows for shard in self._shards)
-        if self._in_bytes:
-            self.progress(f"{self.label} [MB]", int(rows / _MB), -(-total // _MB))
-        else:
-            self.progress(self.label, int(rows), total)
-
-
 def _by_processes(
-    task: Task, todo: Sequence[Shard], ledger: Ledger, jobs: int, shown: _Shown
+    task: Task, todo: Sequence[Shard], ledger: Ledger, jobs: int, shown: ShownShards
 ) -> Iterator[tuple[Shard, Shard]]:
     """Several processes, each asked by a thread of its own; whatever ends this ends them."""
     waiting: _Queue = queue.SimpleQueue()
@@ -192,15 +156,15 @@ class _Worker:
                 self._process = ChildProcess(_SERVE, self._environment)
                 self._process.send(message(self._request))
             process = self._process
-        process.send(message(_plain(shard)))
+        process.send(message(plain_shard(shard)))
         while True:
             reply = process.receive()
             if "step" in reply:
                 events.put((shard, reply["step"]))
             elif "error" in reply:
-                raise _raised(reply["error"])
+                raise raised(reply["error"])
             else:
-                return _shard_of(reply["output"])
+                return shard_of(reply["output"])
 
     def _why_ended(self) -> str:
         with self._lock:
@@ -233,43 +197,9 @@ def serve() -> None:
 
     stage: Stage | None = None
     while True:
-        shard = _shard_of(requests.next())
+        shard = shard_of(requests.next())
         try:
             stage = stage or task.open(progress)
-            requests.reply(output=_plain(ledger.write(task, stage, shard)))
+            requests.reply(output=plain_shard(ledger.write(task, stage, shard)))
         except Exception as problem:
-            requests.reply(error=_described(problem))
-
-
-def _plain(shard: Shard) -> dict[str, Any]:
-    return {**asdict(shard), "path": str(shard.path)}
-
-
-def _shard_of(values: dict[str, Any]) -> Shard:
-    return Shard(**{**values, "path": Path(values["path"])})
-
-
-def _described(problem: Exception) -> dict[str, Any]:
-    """An exception as plain JSON, by the nearest kind that `_raised` knows."""
-    if isinstance(problem, InputError):
-        fields = {name: getattr(problem, name) for name in ("problem", "place", "row", "unit", "field", "remedy")}
-        return {"input": fields}
-    if isinstance(problem, KaratError):
-        known = (kind.__name__ for kind in type(problem).__mro__ if getattr(errors, kind.__name__, None) is kind)
-        return {"kind": next(known), "text": str(problem)}
-    if isinstance(problem, OSError):
-        return {"system": [problem.errno, problem.strerror]}
-    return {"trace": "".join(traceback.format_exception(problem))}
-
-
-def _raised(described: dict[str, Any]) -> Exception:
-    """The exception that a worker described."""
-    if "input" in described:
-        fields = described["input"]
-        return InputError(fields.pop("problem"), **fields)
-    if "kind" in described:
-        error: Exception = getattr(errors, described["kind"])(described["text"])
-        return error
-    if "system" in described:
-        return OSError(*described["system"])
-    return RuntimeError(f"in a worker: {described['trace']}")
+            requests.reply(error=described(problem))

@@ -15,6 +15,8 @@ from karat.io.checksum import digest
 if TYPE_CHECKING:
     from karat.pool._ledger import Ledger
 
+WORK = ("read", "build", "embed", "search", "answer", "judge", "generate", "score")
+"""Kinds of work."""
 Progress = Callable[[str, int, int], None]
 """Called with what is being done, how much of it is done, and how much there is."""
 
@@ -23,13 +25,15 @@ Progress = Callable[[str, int, int], None]
 class Shard:
     """What a task reads or wrote: a file or a folder, what is in it by its digest, and how much of it there is.
 
-    `rows` is what progress counts; `name` is what people call it.
+    `rows` is what progress counts; `name` is what people call it. Shards of one `owner` are done by the worker that has
+    opened what they need, where a pool has workers that last.
     """
 
     path: Path
     rows: int
     digest: str
     name: str = ""
+    owner: int | None = None
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -37,11 +41,13 @@ class Task:
     """A stage by its importable name (`karat.systems.index_stages:ReadAndChunk`) and its settings, plain JSON.
 
     `hints` are settings that change how fast it is done and never what is written. `label` says to people what is done;
-    `counts_bytes`: the rows of its shards are bytes, which people are told in MB.
+    `counts_bytes`: the rows of its shards are bytes, which people are told in MB. `work` is what a user asks resources
+    for by: one of WORK.
     """
 
     name: str
     settings: Mapping[str, Any]
+    work: str
     hints: Mapping[str, Any] = field(default_factory=dict)
     label: str = "working"
     counts_bytes: bool = False
@@ -67,7 +73,10 @@ class Stage(Protocol):
 
 
 class Pool(Protocol):
-    """Who does the work."""
+    """Who does the work: so many `jobs` at a time, on this machine alone or on a cluster."""
+
+    jobs: int
+    is_cluster: bool
 
     def map(
         self,

@@ -181,6 +181,7 @@ class _ReadStage:
         self._task = Task(
             name=f"{_STAGES}:ReadAndChunk",
             settings={"chunk": settings.chunking.text, "titles": settings.titles},
+            work="read",
             label="reading and chunking",
             counts_bytes=True,
         )
@@ -276,6 +277,7 @@ class _EngineStage:
         task = Task(
             name=f"{_STAGES}:BuildShard",
             settings={"engine": name, "titles": self._titles, "settings": self.completed[name]},
+            work="embed" if "embedder" in self.completed[name] else "build",
             label=f"building {name}",
         )
         ledger, inputs = self._draft.ledger, {one.digest: one for one in chunks}

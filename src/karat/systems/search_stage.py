@@ -67,7 +67,7 @@ class SearchPool:
     ) -> Iterator[tuple[int, Ranked]]:
         """What a leg finds for each block of questions, by number of the block, in any order."""
         settings = {"index": str(index.path), "generation": _generation(index), "leg": leg, "depth": depth}
-        task = Task(name=f"{__name__}:SearchBlock", settings=settings, label=f"searching by {leg}")
+        task = Task(name=f"{__name__}:SearchBlock", settings=settings, work="search", label=f"searching by {leg}")
         ledger = Ledger(self._folder / "done")
         ledger.forget_parts()
         private_folder(self._folder)

@@ -13,7 +13,7 @@ import pytest
 from karat.core.errors import InputError, KaratError, UsageError
 from karat.pool import Ledger, LocalPool, Shard, Task
 
-TASK = Task(name="shouting:Upper", settings={"before": "> "}, label="shouting")
+TASK = Task(name="shouting:Upper", settings={"before": "> "}, work="build", label="shouting")
 
 
 def shard(folder, text, name="a"):
@@ -167,7 +167,7 @@ from pathlib import Path
 from karat.pool import Ledger, LocalPool, Shard, Task
 folder = Path(sys.argv[1])
 shards = [Shard(path=folder / name, rows=1, digest=name) for name in ("a", "b")]
-task = Task(name="shouting:Upper", settings={"before": "> "})
+task = Task(name="shouting:Upper", settings={"before": "> "}, work="build")
 print(len(list(LocalPool(2).map(task, shards, Ledger(folder / "ledger"), lambda *step: None))))
 """
 

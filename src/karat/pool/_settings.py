@@ -1,0 +1,65 @@
+"""Who is to do the work, as users say it."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from pathlib import Path
+
+from karat.core.errors import UsageError, did_you_mean
+from karat.pool._local import LocalPool
+from karat.pool._task import WORK, Pool
+
+POOLS = ("local", "ray")
+
+
+@dataclass(frozen=True, kw_only=True)
+class PoolSettings:
+    """A pool `by` its name, and how many shards at a time.
+
+    Of Ray: the `address` of a cluster (`auto`: the one that this machine is part of; None: one on this machine alone),
+    and what a shard of each kind of work takes (`{"embed": {"gpu": 1}}`).
+    """
+
+    by: str = "local"
+    jobs: int | None = None
+    address: str | None = None
+    resources: Mapping[str, Mapping[str, float]] = field(default_factory=dict)
+
+    def __post_init__(self) -> None:
+        if self.by not in POOLS:
+            raise UsageError(
+                f"there is no pool {self.by!r}.{did_you_mean(self.by, POOLS)} There are {', '.join(POOLS)}."
+            )
+        if self.by == "local" and (self.address is not None or self.resources):
+            raise UsageError("an address and resources are for Ray: choose the pool ray (--pool ray).")
+        if self.jobs is not None and self.jobs < 1:
+            raise UsageError(f"the number of jobs must be 1 or more, found {self.jobs}.")
+        for work in self.resources:
+            if work not in WORK:
+                raise UsageError(
+                    f"resources are given for {work!r}, which is no work.{did_you_mean(work, WORK)} "
+                    f"There is {', '.join(WORK)}."
+                )
+
+    @classmethod
+    def of(cls, given: PoolSettings | str | Mapping[str, object] | None, jobs: int | None = None) -> PoolSettings:
+        """Settings from what a function is called with: a name, a dict, or nothing."""
+        if isinstance(given, PoolSettings):
+            return given
+        values: dict[str, object] = {"by": given} if isinstance(given, str) else dict(given or {})
+        for name in values:
+            if name not in cls.__dataclass_fields__:
+                known = list(cls.__dataclass_fields__)
+                raise UsageError(f"a pool has no {name!r}.{did_you_mean(name, known)} It has {', '.join(known)}.")
+        if jobs is not None:
+            values["jobs"] = jobs
+        return cls(**values)  # type: ignore[arg-type]
+
+    def open(self, logs: Path | None = None) -> Pool:
+        """The pool; Ray is imported now, and its workers write `logs`."""
+        if self.by == "local":
+            return LocalPool(self.jobs)
+        from karat.pool._ray import RayPool
+
+        return RayPool(self, logs)
