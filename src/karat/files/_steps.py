@@ -68,9 +68,7 @@ class StepReader:
                 step[field] = cells.plain_text(value)
         for field in _NUMBERS:
             if (value := columns.value(record, field)) is not None:
-                step[field] = cells.finite_number(value, field)
-                if step[field] < 0:
-                    raise CellError(f"{field} {quoted(value)} is below 0", "Give a number from 0 up, or leave it out.")
+                step[field] = cells.amount(value, field)
         columns.at = None
         hits, _ = reader.read(record)
         if hits is not None or reader.lists_nothing(record):
