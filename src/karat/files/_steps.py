@@ -76,7 +76,8 @@ class StepReader:
             step[HITS] = [{name: _plain(value) for name, value in hit.items()} for hit in rows]
         elif "tool" not in step:
             columns.at = None
-            raise CellError("it neither retrieved anything nor names a tool", _STEP)
+            unread = f" ({names(list(columns.unknown))}: not read)" if columns.unknown else ""
+            raise CellError(f"it neither retrieved anything nor names a tool{unread}", _STEP)
         return {name: step[name] for name in ("query", HITS, "tool", "seconds", "tokens") if name in step}
 
 
