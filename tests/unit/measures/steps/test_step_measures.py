@@ -114,7 +114,8 @@ def test_the_number_of_steps_is_sorted_as_a_number_and_differs_by_system():
     [
         (["x"], "step 1: 'x' is no object"),
         ("x", "steps 'x' are no list"),
-        ([*STEPS, {"query": "x"}], "step 5: it neither retrieved anything nor names a tool"),
+        ([*STEPS, {"query": "x"}], "step 5: it neither retrieved anything nor names a tool. Write"),
+        ([{"query": "x", "results": ["a"]}], "nor names a tool (results: not read)"),
         ([{"tool": ["x"]}], 'step 1, "tool"'),
         ([{"tool": "x", "seconds": "soon"}], 'step 1, "seconds": seconds'),
         ([{"tool": "x", "tokens": -1}], 'step 1, "tokens": tokens -1 is below 0'),
