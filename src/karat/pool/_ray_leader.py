@@ -9,6 +9,7 @@ from __future__ import annotations
 import json
 import os
 import socket
+import time
 from collections import Counter, deque
 from collections.abc import Iterator, Mapping
 from contextlib import suppress
@@ -32,6 +33,7 @@ _MORE = 2  # shards that wait at the workers, for each two that are done: enough
 _AN_OWNER = 2  # shards that an actor has at a time, one of them waiting
 _PROBE_SECONDS = 120.0
 _CONNECT_SECONDS = 10.0
+_COUNTED_SECONDS = 2.0  # for which the nodes of the cluster are taken to be those that were there
 _NAMES = {"cpu": "CPU", "gpu": "GPU"}
 
 
@@ -64,9 +66,10 @@ class _Cluster:
     def __init__(self, settings: Mapping[str, Any]) -> None:
         self._jobs, self._resources = settings["jobs"], settings["resources"]
         _connect(settings["address"])
-        here = NodeAffinitySchedulingStrategy(ray.get_runtime_context().get_node_id(), soft=True)
+        here = NodeAffinitySchedulingStrategy(ray.get_runtime_context().get_node_id(), soft=False)
         self.board = ray.remote(num_cpus=0, scheduling_strategy=here)(Board).remote()
         self._probed: set[tuple[str, str]] = set()
+        self._slots: dict[str, tuple[float, int]] = {}
 
     def options(self, kind: str) -> dict[str, Any]:
         """What a shard of a kind of work takes, as Ray wants to be told."""
@@ -83,10 +86,14 @@ class _Cluster:
         """How many shards of a kind of work the cluster can do at a time now; at least one, for which it may wait."""
         if self._jobs is not None:
             return int(self._jobs)
+        if kind in self._slots and time.monotonic() - self._slots[kind][0] < _COUNTED_SECONDS:
+            return self._slots[kind][1]
         asked = {"cpu": 1.0, **self._resources.get(kind, {})}
         wanted = {_NAMES.get(name, name): value for name, value in asked.items() if value and name != "memory_gb"}
         nodes = [node["Resources"] for node in ray.nodes() if node["Alive"]]
-        return max(1, sum(min(int(node.get(name, 0) // value) for name, value in wanted.items()) for node in nodes))
+        slots = max(1, sum(min(int(node.get(name, 0) // value) for name, value in wanted.items()) for node in nodes))
+        self._slots[kind] = time.monotonic(), slots
+        return slots
 
     def alive(self) -> dict[str, str]:
         """The name of each node by its id."""
@@ -179,6 +186,8 @@ class _Dispatch:
             while self._under_way or any(self._waiting.values()):
                 self._hand_out()
                 ready, _ = ray.wait(list(self._under_way), timeout=_WAIT)
+                if ready:
+                    ready, _ = ray.wait(list(self._under_way), num_returns=len(self._under_way), timeout=0)
                 begun, steps = self._look()
                 self._node_of.update(begun)
                 for key, step in steps.items():
@@ -275,4 +284,3 @@ class _Dispatch:
 
     def _what(self, shard: Mapping[str, Any]) -> str:
         return f"{self._asked['task']['label']}, {shard['name'] or shard['path']}"
-
