@@ -53,6 +53,15 @@ def values(report, question):
     return {m.name: scores.reason(0, q, i) or scores.value(0, q, i) for i, m in enumerate(scores.measures)}
 
 
+def test_a_question_that_is_missing_counts_nothing_found():
+    report = scored([ROWS[0], ROWS[4]])
+    assert values(report, "q2") == {
+        **dict.fromkeys(NAMES, NO_STEPS), "UnionRecall": 0, "UnionRecall(steps=1)": 0, "UnionRecall(steps=2)": 0,
+    }  # fmt: skip
+    assert report.mean("UnionRecall") == 0.25  # of q1, q2, q4, q5
+    assert values(report, "q3")["UnionRecall"] == NO_GOLD
+
+
 def test_every_measure_by_hand():
     report = scored()
     assert values(report, "q1") == {
