@@ -208,7 +208,10 @@ def test_what_the_server_refuses_is_shown_in_its_words(visit):
     page.evaluate("history.pushState(null, '', '?min=abc'); dispatchEvent(new PopStateEvent('popstate'))")
     alert = page.get_by_role("alert")
     assert "write a number" in alert.inner_text()
-    page.evaluate("history.replaceState(null, '', '?kind=fact')")
+    page.evaluate("history.replaceState(null, '', '?kind=list')")
+    page.locator(".grid").evaluate("grid => { grid.scrollTop = 400_000; }")
+    page.wait_for_timeout(500)
+    assert alert.is_visible()  # no rows of another list come into this one
     alert.get_by_role("button", name="Try again").click()
     alert.wait_for(state="detached")
 
