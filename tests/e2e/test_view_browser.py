@@ -468,6 +468,16 @@ def test_a_pair_of_which_one_is_chosen_shows_all_and_can_be_finished(visit):
     assert (asked(page)["b"], asked(page)["differ"]) == (["hybrid"], ["0.2"])
 
 
+def test_a_name_over_a_column_breaks_at_its_signs_and_reads_as_it_is(visit):
+    page = visit(questions())
+    assert (
+        page.evaluate("""() => import("/assets/dom.js").then(({ breakable, make }) =>
+      make("p", {}, ...breakable("dense_heavy Recall@5")).innerHTML)""")
+        == "dense_<wbr>heavy Recall@<wbr>5"
+    )
+    assert page.evaluate("""() => import("/assets/dom.js").then(({ breakable }) => breakable("bm25"))""") == ["bm25"]
+
+
 def test_means_beside_the_list_say_of_how_many_they_are(visit):
     page = visit(questions(SMALL, "kind=fact"))
     facet = page.locator(".facet", has=page.locator(".mean"))
