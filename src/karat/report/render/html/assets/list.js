@@ -211,10 +211,19 @@ export function virtualList({ label, fetchPage, fill, header, chosen, loaded, fa
     }
   }
 
+  /** Changes what a row says, where it is at hand. */
+  function amend(id, values) {
+    for (const rows of pages.values()) {
+      const place = rows.findIndex((row) => row.id === id);
+      if (place >= 0) rows[place] = { ...rows[place], ...values };
+    }
+    draw();
+  }
+
   grid.addEventListener("scroll", scrolled, { passive: true });
   new ResizeObserver(() => (draw(), load())).observe(grid);
   return {
-    grid, reload, go, choose, find,
+    grid, reload, go, choose, find, amend,
     step: (by, opens) => (opens ? choose(active + by) : go(active + by)),
     page: () => Math.max(1, Math.floor(height() / ROW) - 1),
     get active() { return active; },

@@ -25,7 +25,7 @@ export function startQuestions(place, facts) {
   const state = make("div", { class: "over" });
   const facets = make("aside", { class: "facets", "aria-label": "Facets" });
   const list = virtualList({ label: "Questions", fetchPage, fill, header, chosen, loaded, failed });
-  const panel = questionPanel({ run, close, step: (by) => list.step(by, true), shown: (id) => list.find(id) });
+  const panel = questionPanel({ run, close, step: (by) => list.step(by, true), shown: (id) => list.find(id), labelled: (id, labels) => list.amend(id, { labels }) });
   const middle = make("div", { class: "middle" }, list.grid, state);
   const split = make("div", { class: "split" }, facets, middle, panel.box);
   let round = 0;
