@@ -65,7 +65,7 @@ def api_facets(request: Request) -> Response:
 def api_question(request: Request) -> Response:
     """All that is known of a question."""
     question, systems = question_of(request)
-    refuse_unknown([name for name in request.query_params if name not in ("id", "system")])
+    refuse_unknown(request.query_params, ("id", "system"))
     return json_reply(detail_of(view_of(request), run_of(request), question, systems))
 
 
