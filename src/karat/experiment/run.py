@@ -88,6 +88,7 @@ def run(
             folder.journal(retry_errors=retry_errors) as journal,
             _models(spec, folder, root, indexes, say, announce) as models,
         ):
+            say.spent = models.spent
             pool = SearchPool(folder.path / SEARCHES, _jobs(spec))
             earlier = [] if fresh else earlier_journal(root, folder, [one.generation for one in built])
             systems, retrieval_notes = spec_systems.retrieve(journal, models.answering, say, pool, earlier)
