@@ -35,7 +35,7 @@ class Upper:
         if text.startswith("slow until"):
             begin(shard.path.parent)
         if text.startswith("no room") and node() == (shard.path.parent / "full").read_text():
-            raise OSError(errno.ENOSPC, "No space left on device")
+            (shard.path.parent / "small" / "large").write_bytes(b" " * 2**21)
         (folder / "deep").mkdir()
         (folder / "deep" / "text").write_text(self.settings["before"] + text.upper())
         with (shard.path.parent / "log").open("a") as log:

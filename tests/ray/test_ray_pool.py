@@ -89,6 +89,17 @@ def test_an_error_is_the_same_as_of_the_local_pool(pool, tmp_path):
         run(pool, tmp_path, {"a": "bug"})
 
 
+@pytest.fixture
+def small(tmp_path):
+    """A file system of one megabyte."""
+    (tmp_path / "small").mkdir()
+    mount = ["mount", "-t", "tmpfs", "-o", "size=1m", "tmpfs", str(tmp_path / "small")]
+    subprocess.run(mount, check=True)
+    yield tmp_path / "small"
+    subprocess.run(["umount", str(tmp_path / "small")], check=True)
+
+
+@pytest.mark.usefixtures("small")
 def test_a_node_without_room_is_left_alone(own_cluster, tmp_path):
     (full,) = own_cluster.nodes
     (tmp_path / "full").write_text(full.node_id)
