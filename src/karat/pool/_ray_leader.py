@@ -108,7 +108,15 @@ class _Cluster:
             there = NodeAffinitySchedulingStrategy(node, soft=False)
             looks.append(ray.remote(work).options(num_cpus=0, scheduling_strategy=there).remote(request, self.board))
         ready, late = ray.wait(looks, num_returns=len(looks), timeout=_PROBE_SECONDS) if looks else ([], [])
-        for reply in map(json.loads, ray.get(ready)):
+        for look in ready:
+            try:
+                reply = json.loads(ray.get(look))
+            except RayError as problem:
+                where, reason = nodes[looks.index(look)], str(problem).strip().splitlines()[-1]
+                raise KaratError(
+                    f"the node {self.alive().get(where, where)} cannot work for karat ({reason}). Install karat there, "
+                    "in the environment that Ray was started in."
+                ) from None
             if "error" in reply:
                 raise _Told(reply["error"])
         if late:
@@ -120,41 +128,26 @@ class _Cluster:
 
 
 def _connect(address: str) -> None:
-    """Connect to a cluster that is there; none is started."""
-    where = address
-    if address == "auto":
-        where = os.environ.get("RAY_ADDRESS") or _running()
-    if where.startswith("ray://"):
+    """Connect to a cluster that is there, `auto` to that which this machine is part of; none is started."""
+    if address.startswith("ray://"):
         raise UsageError(
-            f"{where} is an address of Ray's client, which has no files of its own. Start karat on a node of the "
+            f"{address} is an address of Ray's client, which has no files of its own. Start karat on a node of the "
             "cluster (ray job submit) and leave the address out."
         )
-    host, colon, port = where.rpartition(":")
-    if not colon or not port.isdigit():
-        raise UsageError(f"{where!r} is no address of a Ray cluster. Write HOST:PORT, for example 10.0.0.1:6379.")
     try:
-        socket.create_connection((host.strip("[]"), int(port)), _CONNECT_SECONDS).close()
-        ray.init(address=where, log_to_driver=False, logging_level="ERROR")
-    except (OSError, RuntimeError, ConnectionError) as problem:
-        reason = str(problem).strip().splitlines()[0]
+        if address != "auto":
+            host, colon, port = address.rpartition(":")
+            if not colon or not port.isdigit():
+                raise UsageError(f"{address!r} is no address of a Ray cluster. Write HOST:PORT: 10.0.0.1:6379.")
+            socket.create_connection((host.strip("[]"), int(port)), _CONNECT_SECONDS).close()  # Ray would try for long
+        ray.init(address=address, log_to_driver=False, logging_level="ERROR")
+    except (OSError, OverflowError, RuntimeError, ValueError) as problem:
+        reason = (str(problem).strip().splitlines() or [type(problem).__name__])[0]
+        where, how = (f"at {address}", f" --address {address}") if address != "auto" else ("on this machine", "")
         raise KaratError(
-            f"no Ray cluster can be used at {where} ({reason}). Look with `ray status --address {where}`; this is "
-            f"Ray {ray.__version__}."
+            f"no Ray cluster can be used {where} ({reason}). Look with `ray status{how}`, start one with "
+            f"`ray start --head`, or name another with --ray-address; this is Ray {ray.__version__}."
         ) from None
-
-
-def _running() -> str:
-    """The address of the cluster that this machine is part of."""
-    from ray._private.services import find_gcs_addresses
-
-    addresses = sorted(find_gcs_addresses())
-    if not addresses:
-        raise KaratError(
-            "no Ray cluster runs on this machine. Start one (`ray start --head`), or name one with --ray-address."
-        )
-    if len(addresses) > 1:
-        raise UsageError(f"{len(addresses)} Ray clusters run here: choose one with --ray-address ({addresses}).")
-    return str(addresses[0])
 
 
 class _Told(Exception):  # noqa: N818

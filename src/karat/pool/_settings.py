@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -41,6 +42,9 @@ class PoolSettings:
                     f"resources are given for {work!r}, which is no work.{did_you_mean(work, WORK)} "
                     f"There is {', '.join(WORK)}."
                 )
+            for name, amount in self.resources[work].items():
+                if type(amount) not in (int, float) or not 0 < amount < math.inf:
+                    raise UsageError(f"{name} of {work} must be a number above 0, found {amount!r}.")
 
     @classmethod
     def of(cls, given: PoolSettings | str | Mapping[str, object] | None, jobs: int | None = None) -> PoolSettings:
