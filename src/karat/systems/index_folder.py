@@ -231,9 +231,12 @@ def _shard_fault(path: Path, head: Mapping[str, Any], *, verify: bool) -> str | 
     return None
 
 
-def check_part(path: Path, head: Mapping[str, Any], folder: Path, beginning: str) -> None:
-    """Compare the larger files of a part of an index, by how their names begin, with their checksums."""
-    if what := part_fault(folder, head["files"], beginning):
+def check_part(path: Path, head: Mapping[str, Any], folder: Path, beginning: str, but: tuple[str, ...] = ()) -> None:
+    """Compare the larger files of a part of an index, by how their names begin, with their checksums.
+
+    Names that begin as one of `but` are left out.
+    """
+    if what := part_fault(folder, head["files"], beginning, but=but):
         raise damaged(path, what)
 
 
