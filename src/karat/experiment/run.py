@@ -32,13 +32,14 @@ if TYPE_CHECKING:
     from karat.experiment.spec import Spec
     from karat.experiment.store import Journal, RunFolder
     from karat.experiment.sweep.swept import Swept
+    from karat.pool import PoolChoice
     from karat.results.evaluation import InputInfo, Note
     from karat.results.study import Study
     from karat.systems.index import Index
 
 Say = Callable[[str, int, int], None]
 Announce = Callable[[str], None]
-INDEXES, SEARCHES = "indexes", "searches"
+INDEXES, SEARCHES, LOGS = "indexes", "searches", "logs"
 _PACKAGES = ("numpy", "polars", "faiss-cpu", "PyStemmer", "wordllama")  # whose versions may change figures
 
 
@@ -77,7 +78,8 @@ def run(
     if not changed_testset:
         refuse_changed(questions, read_as.place)
     make_runs_dir(root)
-    built = indexes_of(spec, root / INDEXES, say)
+    opened = spec.pool.open(root / LOGS)
+    built = indexes_of(spec, root / INDEXES, say, opened)
     indexes = [one.index for one in built]
     spec_systems = SpecSystems(spec, questions, built)
     folder = _folder(root, spec.keys.name, manifest_of(spec, questions, indexes, command), fresh, retry_errors)
@@ -88,7 +90,7 @@ def run(
             folder.journal(retry_errors=retry_errors) as journal,
             _models(spec, folder, root, indexes, say, announce) as models,
         ):
-            pool = SearchPool(folder.path / SEARCHES, _jobs(spec))
+            pool = SearchPool(folder.path / SEARCHES, opened)
             earlier = [] if fresh else earlier_journal(root, folder, [one.generation for one in built])
             systems, retrieval_notes = spec_systems.retrieve(journal, models.answering, say, pool, earlier)
             systems, answer_notes = answers_for(
@@ -289,8 +291,11 @@ def _refuse_without_gold(spec: Spec, questions: TestSet, read_as: InputInfo) -> 
     )
 
 
-def indexes_of(spec: Spec, folder: Path, say: Say) -> list[BuiltIndex]:
-    """Every index that the spec needs: the one it names, or one for each chunking and embedder."""
+def indexes_of(spec: Spec, folder: Path, say: Say, pool: PoolChoice = None) -> list[BuiltIndex]:
+    """Every index that the spec needs: the one it names, or one for each chunking and embedder.
+
+    The pool builds them, that of the spec unless given.
+    """
     from karat.systems.index import Index
     from karat.systems.indexes import index_of
 
@@ -306,7 +311,7 @@ def indexes_of(spec: Spec, folder: Path, say: Say) -> list[BuiltIndex]:
     for way in spec.indexings:
         made = index_of(
             sources, folder, chunk=way.chunk, embedder=way.embedder, engines=spec.keys.engines, titles=spec.keys.titles,
-            settings=spec.keys.settings, say=say, jobs=_jobs(spec), **reading,
+            settings=spec.keys.settings, say=say, pool=pool or spec.pool, **reading,
         )  # fmt: skip
         embedder = way.embedder or made.embedder
         label = embedder.label if embedder is not None else None
@@ -317,11 +322,6 @@ def indexes_of(spec: Spec, folder: Path, say: Say) -> list[BuiltIndex]:
         marks = [way.chunk] * (len(chunks) > 1) + [str(label)] * (len(embedders) > 1)
         indexes.append(BuiltIndex(made, ", ".join(marks), way.chunk, label))
     return indexes
-
-
-def _jobs(spec: Spec) -> int | None:
-    """How many processes work at a time; None: as many as there are processors."""
-    return None if spec.keys.pool is None else spec.keys.pool.jobs
 
 
 def _read_as(index: Index) -> InputInfo:

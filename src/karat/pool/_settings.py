@@ -63,3 +63,14 @@ class PoolSettings:
         from karat.pool._ray import RayPool
 
         return RayPool(self, logs)
+
+
+PoolChoice = PoolSettings | str | Mapping[str, object] | Pool | None
+"""What functions take for a pool: settings, a name, a dict, one that is open already; None is the local one."""
+
+
+def open_pool(given: PoolChoice, jobs: int | None = None, logs: Path | None = None) -> Pool:
+    """The pool that a function is called with; one that is open already is taken as it is."""
+    if given is None or isinstance(given, PoolSettings | str | Mapping):
+        return PoolSettings.of(given, jobs).open(logs)
+    return given

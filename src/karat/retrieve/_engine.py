@@ -79,9 +79,10 @@ class ShardedEngine(Engine, Protocol):
 
     An engine may also have `are_current(shards, settings)`: whether each shard, built of the same texts, would be the
     same now. One that searches by vectors has `embed_queries(queries)` and `search_vectors(vectors, depth)`, which
-    together are `search`. `best_of(asked, rows)` is the best of some rows of each query, a ranking of one hit at most,
-    and `above(asked, best)` how many rows stand above it: the sum over engines of some shards each tells its rank.
-    They take queries, or their vectors where the engine searches by these.
+    together are `search`, and says by what: `embedder_settings` and `fingerprint`. `best_of(asked, rows)` is the best
+    of some rows of each query, a ranking of one hit at most, and `above(asked, best)` how many rows stand above it: the
+    sum over engines of some shards each tells its rank. They take queries, or their vectors where the engine searches
+    by these.
     """
 
     @classmethod

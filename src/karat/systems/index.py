@@ -24,6 +24,7 @@ if TYPE_CHECKING:
     from karat.corpus import Docs
     from karat.io.limits import ReadLimits
     from karat.models import EmbedderSettings
+    from karat.pool import PoolChoice
     from karat.retrieve import Engine, Progress
     from karat.retrieve.rewriters.spell import Spell
     from karat.systems.hits import Hits
@@ -209,6 +210,7 @@ def index(
     limits: ReadLimits | Mapping[str, float | None] | None = None,
     follow_links: bool = False,
     jobs: int | None = None,
+    pool: PoolChoice = None,
     progress: Progress | None = None,
 ) -> Index:
     """Read documents, cut them into chunks, build engines over them and write all of it to a folder.
@@ -220,12 +222,13 @@ def index(
     is down, say, is left out and named among the problems, unless it would take one away that stands there already.
     `limits` is what reading one file may take, such as `{"memory_mb": 2048, "seconds": 300}`: one that takes more is
     named among the problems. Links that lead out of a folder are left out and named, unless `follow_links`. A large
-    corpus is read and built in pieces, by `jobs` processes at a time, as many as there are processors unless given;
-    what was made of a piece for the index that stands there, or by a build that was killed, is used again.
+    corpus is read and built in pieces, by `jobs` processes at a time, as many as there are processors unless given, or
+    by another `pool`: its name, or a dict such as `{"by": "ray", "address": "auto"}`. What was made of a piece for the
+    index that stands there, or by a build that was killed, is used again.
     """
     from karat.corpus import Chunking
     from karat.io.limits import ReadLimits
-    from karat.pool import LocalPool
+    from karat.pool import open_pool
     from karat.systems.index_build import IndexSettings, build
     from karat.systems.index_folder import drafted
 
@@ -239,9 +242,9 @@ def index(
         limits=ReadLimits.of(limits),
         follow_links=follow_links,
     )
-    pool, target = LocalPool(jobs), Path(output)
+    opened, target = open_pool(pool, jobs), Path(output)
     with drafted(target) as draft:
-        build(wanted, draft, _earlier(target), pool, progress or (lambda what, done, total: None))
+        build(wanted, draft, _earlier(target), opened, progress or (lambda what, done, total: None))
     return replace(Index.open(target), reuse=draft.reuse)
 
 

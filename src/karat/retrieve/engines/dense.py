@@ -285,11 +285,15 @@ class DenseEngine:
         self.settings = {**self.settings, "ef_search": effort}
         progress("measuring recall", 1, 1)
 
+    @property
+    def embedder_settings(self) -> EmbedderSettings:
+        """What embeds the queries, where the user has named the host or the folder that it takes."""
+        return permitted(EmbedderSettings.of(self.settings["embedder"]), self._place)
+
     @cached_property
     def embedder(self) -> EmbeddingModel:
         """What embeds the queries, loaded when the first one comes; the one that made the vectors, or an error."""
-        settings = EmbedderSettings.of(self.settings["embedder"])
-        embedder = self._embedder or embedder_named(permitted(settings, self._place))
+        embedder = self._embedder or embedder_named(self.embedder_settings)
         if embedder.fingerprint != self.fingerprint:
             raise KaratError(
                 f"the vectors of this index were made by {self.fingerprint!r}, but the embedder here is "
