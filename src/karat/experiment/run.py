@@ -39,7 +39,7 @@ if TYPE_CHECKING:
 
 Say = Callable[[str, int, int], None]
 Announce = Callable[[str], None]
-INDEXES, SEARCHES, LOGS = "indexes", "searches", "logs"
+INDEXES, LOGS = "indexes", "logs"
 _PACKAGES = ("numpy", "polars", "faiss-cpu", "PyStemmer", "wordllama")  # whose versions may change figures
 
 
@@ -70,7 +70,7 @@ def run(
     from karat.experiment.finished import FinishedRun
     from karat.experiment.spec.draft import spec_for
     from karat.experiment.store import RUNNING, earlier_journal, make_runs_dir
-    from karat.systems.search_stage import SearchPool
+    from karat.systems.search_stage import SEARCHES, SearchPool
 
     spec = spec_for(spec, testset).resolved()
     root = Path(runs_dir) if runs_dir is not None else spec.path(spec.keys.runs_dir)
@@ -243,7 +243,8 @@ def sweep_of(
     keys, choices = spec.keys, spec.choices()
     root = Path(runs_dir) if runs_dir is not None else spec.path(keys.runs_dir)
     testset, _ = questions_of(spec)
-    indexes = indexes_of(spec, root / INDEXES, say)
+    pool = None if keys.pool is None else spec.pool.open(root / LOGS)
+    indexes = indexes_of(spec, root / INDEXES, say, pool)
     if len(indexes) != 1:
         raise UsageError(
             f"{spec.written.place} has {len(indexes)} ways of indexing, and one index is swept at a time. Compare them "
@@ -251,7 +252,7 @@ def sweep_of(
         )
     return sweep(
         testset, indexes[0].index, spec.grid or Grid.of(k=spec.cutoffs), measures=choices.measures or None,
-        main=keys.main, dialect=choices.dialect, matching=choices.matching, progress=say,
+        main=keys.main, dialect=choices.dialect, matching=choices.matching, work=root, pool=pool, progress=say,
     )  # fmt: skip
 
 

@@ -67,7 +67,8 @@ class ShardedEngine(Engine, Protocol):
     `completed` fills in every default, and what all texts decide together by the number of them in each language; a
     UsageError before anything is built. The others take its settings. `build_shard` and `join` write into an empty
     folder; the same shards in the same order make the same bytes. `build_shard` may also take `known`, what an earlier
-    engine's property of that name hands on, and `journal`, a file that saves doing work again after a failure. `join`
+    engine's property of that name hands on, `journal`, a file that saves doing work again after a failure, and
+    `fingerprint`, of the model that is to be used, which `fingerprint_now(settings)` says. `join`
     may also take `earlier`, what it wrote before for shards most of which are the same. It
     returns `settings`, as they are to be shown and kept, and what else should be known: `without_vector`, how many rows
     are never found, and `problems`. What concerns one shard alone it writes into a folder that is called by the number

@@ -38,6 +38,8 @@ if TYPE_CHECKING:
 
     Asked = list[str] | NDArray[np.float32]
 
+SEARCHES = "searches"
+"""The folder in which a pool keeps what it is at."""
 PAYS = 20.0
 """Seconds of searching from which on processes are worth what starting them takes, some two seconds each."""
 TOGETHER = 1000

@@ -1,17 +1,21 @@
 """Searches by owners of shards: the same hits and ranks as by the whole index, on a cluster that is none."""
 
+import json
 from contextlib import suppress
 
 import numpy as np
+import polars as pl
 import pytest
 from fake_cluster import FakeCluster
 from many_shards import NUMBERS, PIECE, WORDS, line, lines
 
 import karat
-from karat.core.errors import KaratError
-from karat.core.types import Question, TestSet
+from karat.core.errors import KaratError, UsageError
+from karat.core.types import Gold, Question, TestSet
 from karat.match import Exclusions
 from karat.models import EMBEDDERS, EmbedderSettings, Encoder, same_embedder
+from karat.pool import LocalPool, PoolSettings
+from karat.retrieve.engines.dense import DenseEngine
 from karat.retrieve.rewrite import Rewritten
 from karat.systems import index_build, retrieval, search_stage
 from karat.systems.engines import Engines
@@ -90,7 +94,7 @@ def test_phrasings_are_fused_after_owners_are_merged(index, tmp_path):
 def test_owners_search_past_what_a_question_excludes(index, tmp_path):
     ids = index.chunks.ids[:40:3]
     asked = [Question(f"q{n}", text, excluded=tuple(ids)) for n, text in enumerate(QUESTIONS)]
-    excluded, settings = Exclusions(TestSet("t", asked)), SystemSettings("bm25")
+    excluded, settings = Exclusions(TestSet(asked)), SystemSettings("bm25")
     assert excluded
     ours = searched(index, SearchPool(tmp_path / "s", FakeCluster()), settings, excluded=excluded)
     assert_same(ours.ranked, searched(index, None, settings, excluded=excluded).ranked)
@@ -203,3 +207,80 @@ def test_groups_are_neighbours_and_none_is_empty(rows):
         assert all(made)
         assert [number for group in made for number in group] == list(range(len(rows)))
     assert list(map(len, balanced([1] * 20, 4))) == [5] * 4
+
+
+def test_shards_are_embedded_by_the_model_of_the_process_that_leads(tmp_path, monkeypatch):
+    (tmp_path / "docs.jsonl").write_text(lines(range(30)))
+    made = EMBEDDERS.get("wordllama")
+    monkeypatch.setitem(EMBEDDERS._loaded, "wordllama", lambda settings: made(settings))
+    cluster = FakeCluster()
+    karat.index(tmp_path / "docs.jsonl", tmp_path / "i", pool=cluster)
+    assert set(cluster.done) == {"ReadAndChunk", "BuildShard"}
+    monkeypatch.setattr(DenseEngine, "fingerprint_now", lambda settings: "another")
+    with pytest.raises(KaratError, match="'another' is needed"):
+        karat.index(tmp_path / "docs.jsonl", tmp_path / "j", engines="dense", pool=cluster)
+
+
+class ManyJobs:
+    """A local pool of two jobs that starts no process."""
+
+    jobs, is_cluster = 2, False
+
+    def map(self, task, shards, *given, **more):
+        self.tasks = task
+        return LocalPool(1).map(task, shards, *given, **more)
+
+
+@pytest.mark.parametrize("pool", [FakeCluster(), ManyJobs()])
+def test_a_sweep_by_a_pool_is_that_of_one_process(index, tmp_path, monkeypatch, pool):
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.setattr(search_stage, "PAYS", -1.0)
+    asked = [Question(f"q{n}", text, gold=(Gold(chunk=f"p{n * 7919 % 1000:04d}"),)) for n, text in enumerate(QUESTIONS)]
+    testset, grid = (
+        TestSet([one for one in asked if one.text]),
+        {"alpha": "0:1:0.25", "k": "3,10", "fusion": "weighted,rrf"},
+    )
+    opened = karat.Index.open(index.path)
+    theirs, ours = (karat.sweep(testset, opened, grid, measures="nDCG@5", **how) for how in ({}, {"pool": pool}))
+    assert ours.scores.systems == theirs.scores.systems
+    assert ours.scores.values.tobytes() == theirs.scores.values.tobytes()
+    assert getattr(pool, "done", None) or pool.tasks.name.endswith(":SearchBlock")
+    with pytest.raises(UsageError, match="there is no pool 'rai'"):
+        karat.sweep(testset, opened, grid, pool="rai")
+
+
+def test_a_run_on_a_cluster_knows_no_seconds_and_is_shown_as_ever(index, tmp_path, monkeypatch):
+    asked = [
+        json.dumps({"id": f"q{n}", "question": text, "gold": [{"id": f"p{n * 7919 % 1000:04d}"}]})
+        for n, text in enumerate(QUESTIONS)
+        if text
+    ]
+    (tmp_path / "qa.jsonl").write_text("\n".join(asked))
+    (tmp_path / "karat.yaml").write_text(
+        f"index: {index.path}\ntestset: qa.jsonl\nsystems: [pure_dense, pure_sparse, balanced]\nanswer: extractive\n"
+        "pool: {by: ray, jobs: 3}\noutputs: [markdown, csv]\n"
+    )
+    cluster = FakeCluster()
+    monkeypatch.setattr(PoolSettings, "open", lambda settings, logs=None: cluster)
+    there = karat.run(tmp_path / "karat.yaml", runs_dir=tmp_path / "there")
+    assert {"EmbedQueries", "SearchBlock", "CountAbove"} == set(cluster.done)
+    monkeypatch.setattr(PoolSettings, "open", lambda settings, logs=None: LocalPool(1))
+    (tmp_path / "csv.yaml").write_text((tmp_path / "karat.yaml").read_text().replace("markdown, ", ""))
+    here = karat.run(tmp_path / "csv.yaml", runs_dir=tmp_path / "here")
+    assert there.study.seconds == {}
+    assert [note.text for note in there.study.evaluation.notes if "econds" in note.text] == [
+        "Seconds of retrieval are unknown: they are measured by the local pool alone."
+    ]
+    ours, theirs = (
+        pl.read_parquet(next(iter((tmp_path / name).glob("*-experiment-*"))) / "rows.parquet")
+        for name in ("there", "here")
+    )
+    assert ours.equals(theirs)
+    assert there.study.failures == here.study.failures
+    times = pl.read_parquet(there.folder.path / "times.parquet")
+    assert times["seconds"].null_count() == len(times)
+    assert "retrieval_time_ms" not in pl.read_csv(there.folder.path / "rows.csv").columns
+    with pytest.raises(UsageError, match="fewer than two systems have both Recall@5 and seconds"):
+        there.study.pareto()
+    gate = karat.gate(there.folder.path, rules=["p95_seconds <= 1"])
+    assert gate.verdicts[0].reason == "p95_seconds is not known of 25 of 25 questions, and what is not known is not 0"

@@ -19,7 +19,7 @@ from karat.core.errors import KaratError
 from karat.core.ranked import Ranked
 from karat.io.arrays import mapped_array
 from karat.io.threads import one_thread, search_threads_for
-from karat.models import EmbedderSettings, Known, embed_all, embedder_named
+from karat.models import EmbedderSettings, Known, embed_all, embedder_named, same_embedder
 from karat.models.hosts import permitted
 from karat.retrieve._dense_settings import AUTO, completed_settings
 from karat.retrieve._engine import Progress, check_depth, concatenated, merged, order_fault
@@ -33,6 +33,7 @@ if TYPE_CHECKING:
 
     from karat.core.docs import Problem
     from karat.core.models import EmbeddingModel
+    from karat.models import Embedder
 
     Ints = NDArray[np.int64]
 
@@ -79,7 +80,9 @@ class DenseEngine:
         journal: Path | None = None,
     ) -> Self:
         """An engine over the texts; `known` and `journal` save embedding again what was embedded before."""
-        engine, queries = cls._built(texts, completed_settings(settings), progress, known, journal)
+        completed = completed_settings(settings)
+        embedder = embedder_named(EmbedderSettings.of(completed["embedder"]))
+        engine, queries = cls._built(texts, completed, embedder, progress, known, journal)
         engine._settle_effort(queries, progress)
         return engine
 
@@ -96,13 +99,13 @@ class DenseEngine:
         cls,
         texts: Sequence[str],
         settings: Mapping[str, Any],
+        embedder: Embedder,
         progress: Progress,
         known: Sequence[Known] | None,
         journal: Path | None,
     ) -> tuple[Self, NDArray[np.float32]]:
         """An engine over the texts, and queries to measure by where it may miss something."""
         precision = settings.get("precision", "float32")
-        embedder = embedder_named(EmbedderSettings.of(settings["embedder"]))
         usable = [one for one in known or () if one.precision in ("float32", precision)]
         embedded = embed_all(embedder, texts, usable, journal, progress)
         vectors = StoredVectors.of(embedded.vectors, precision)
@@ -131,9 +134,12 @@ class DenseEngine:
         *,
         known: Sequence[Known] | None = None,
         journal: Path | None = None,
+        fingerprint: str | None = None,
     ) -> None:
-        """Embed some rows of a collection, into an empty folder."""
-        engine, queries = cls._built(texts, settings, progress, known, journal)
+        """Embed some rows of a collection, into an empty folder; by the model of a fingerprint where one is given."""
+        asked = EmbedderSettings.of(settings["embedder"])
+        embedder = embedder_named(asked) if fingerprint is None else same_embedder(asked, fingerprint)
+        engine, queries = cls._built(texts, settings, embedder, progress, known, journal)
         engine.save(folder)
         if settings["ann"] != "exact":
             np.save(folder / _SAMPLE, queries)
@@ -141,8 +147,13 @@ class DenseEngine:
     @classmethod
     def are_current(cls, shards: Sequence[Path], settings: Mapping[str, Any]) -> list[bool]:
         """Whether each shard of these settings holds the vectors that the model behind their embedder makes today."""
-        embedder = embedder_named(EmbedderSettings.of(settings["embedder"]))
-        return [read(shard, completed_settings)[1].fingerprint == embedder.fingerprint for shard in shards]
+        made_by = cls.fingerprint_now(settings)
+        return [read(shard, completed_settings)[1].fingerprint == made_by for shard in shards]
+
+    @classmethod
+    def fingerprint_now(cls, settings: Mapping[str, Any]) -> str:
+        """What would make the vectors of these settings today."""
+        return embedder_named(EmbedderSettings.of(settings["embedder"])).fingerprint
 
     @classmethod
     def join(
