@@ -18,8 +18,8 @@ POOLS = ("local", "ray")
 class PoolSettings:
     """A pool `by` its name, and how many shards at a time.
 
-    Of Ray: the `address` of a cluster (`auto`: the one that this machine is part of; None: one on this machine alone),
-    and what a shard of each kind of work takes (`{"embed": {"gpu": 1}}`).
+    Of Ray: the `address` of a cluster (`auto` or None: the one that this machine is part of), and what a shard of each
+    kind of work takes (`{"embed": {"gpu": 1}}`).
     """
 
     by: str = "local"
@@ -67,3 +67,14 @@ class PoolSettings:
         from karat.pool._ray import RayPool
 
         return RayPool(self, logs)
+
+
+PoolChoice = PoolSettings | str | Mapping[str, object] | Pool | None
+"""What functions take for a pool: settings, a name, a dict, one that is open already; None is the local one."""
+
+
+def open_pool(given: PoolChoice, jobs: int | None = None, logs: Path | None = None) -> Pool:
+    """The pool that a function is called with; one that is open already is taken as it is."""
+    if given is None or isinstance(given, PoolSettings | str | Mapping):
+        return PoolSettings.of(given, jobs).open(logs)
+    return given
