@@ -31,6 +31,8 @@ def uses(text):
         ("settings: {dense: {embedder: {name: openai, target: m, base_url: 'https://e.example/v1'}}}\n",
          "host", "e.example"),
         ("cross_encoder: ./judge\n", "model", "./judge"),
+        ("pool: {by: ray, address: 'ray://head.example:10001'}\n", "host", "ray://head.example:10001"),
+        ("pool: {by: ray, address: auto}\n", "host", "auto"),
     ],
 )  # fmt: skip
 def test_what_runs_or_is_asked_is_named(text, kind, name):
@@ -63,6 +65,6 @@ def test_what_a_system_runs_or_asks_is_named(system, kind, name):
 
 
 def test_a_spec_of_data_alone_uses_nothing():
-    text = "embedder: [wordllama, multilingual]\nanswer: extractive\nsweep: {alpha: 0:1:0.5}\n"
+    text = "embedder: [wordllama, multilingual]\nanswer: extractive\nsweep: {alpha: 0:1:0.5}\npool: {by: ray}\n"
     assert uses(text) == []
     spec_of(PLAIN + text).refuse_code()

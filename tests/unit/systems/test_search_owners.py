@@ -264,9 +264,17 @@ def test_a_run_on_a_cluster_knows_no_seconds_and_is_shown_as_ever(index, tmp_pat
     monkeypatch.setattr(PoolSettings, "open", lambda settings, logs=None: cluster)
     there = karat.run(tmp_path / "karat.yaml", runs_dir=tmp_path / "there")
     assert {"EmbedQueries", "SearchBlock", "CountAbove"} == set(cluster.done)
+
+    def stop(what, done, total):
+        if what == "searching by dense" and done > 7:
+            raise KeyboardInterrupt
+
+    with suppress(KeyboardInterrupt):
+        karat.run(tmp_path / "karat.yaml", runs_dir=tmp_path / "here", say=stop)
     monkeypatch.setattr(PoolSettings, "open", lambda settings, logs=None: LocalPool(1))
-    (tmp_path / "csv.yaml").write_text((tmp_path / "karat.yaml").read_text().replace("markdown, ", ""))
-    here = karat.run(tmp_path / "csv.yaml", runs_dir=tmp_path / "here")
+    (tmp_path / "local.yaml").write_text((tmp_path / "karat.yaml").read_text().replace("{by: ray", "{by: local"))
+    here = karat.run(tmp_path / "local.yaml", runs_dir=tmp_path / "here")  # goes on
+    assert here.study.timed == dict.fromkeys(("pure_dense", "pure_sparse", "balanced"), 3)
     assert there.study.seconds == {}
     assert [note.text for note in there.study.evaluation.notes if "econds" in note.text] == [
         "Seconds of retrieval are unknown: they are measured by the local pool alone."
