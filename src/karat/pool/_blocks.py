@@ -72,12 +72,12 @@ class BlockPool:
         self.pool, self._folder = pool, folder
 
     def replies(
-        self, task: Task, blocks: Blocks, here: Callable[[Any], Any], progress: Progress | None = None
+        self, task: Task, blocks: Blocks, here: Callable[[int, int], Any], progress: Progress | None = None
     ) -> Iterator[Any]:
         """What comes of each block, in their order.
 
-        On a cluster workers do them. Elsewhere `here` does, until it has shown that what is left takes so long that
-        processes pay.
+        On a cluster workers do them. Elsewhere `here` does, which gets the bounds of a block, until it has shown that
+        what is left takes so long that processes pay.
         """
         notify = progress or (lambda what, done, total: None)
         first = 0
@@ -86,7 +86,7 @@ class BlockPool:
             while first < len(blocks):
                 start, end = blocks.bounds(first)
                 begun = perf_counter()
-                reply = here(blocks.make(start, end))
+                reply = here(start, end)
                 seconds += perf_counter() - begun
                 first += 1
                 yield reply
