@@ -4,6 +4,7 @@ import errno
 import os
 import signal
 import time
+from contextlib import suppress
 
 from karat.core.errors import InputError, UsageError
 
@@ -31,8 +32,30 @@ class Upper:
         if text == "slow":
             (shard.path.parent / "pid").write_text(str(os.getpid()))
             time.sleep(60)
+        if text.startswith("slow until"):
+            begin(shard.path.parent)
+        if text.startswith("no room") and node() == (shard.path.parent / "full").read_text():
+            (shard.path.parent / "small" / "large").write_bytes(b" " * 2**21)
         (folder / "deep").mkdir()
         (folder / "deep" / "text").write_text(self.settings["before"] + text.upper())
         with (shard.path.parent / "log").open("a") as log:
             log.write(f"{shard.path.name} {os.getpid()}\n")
         return len(text)
+
+
+def begin(folder):
+    """Say that a shard is begun and on which node, then wait until all may go on, or one that waits."""
+    with (folder / "begun").open("a") as begun:
+        begun.write(f"{node()}\n")
+    while not (folder / "go").exists():
+        with suppress(FileNotFoundError):
+            (folder / "once").unlink()
+            return
+        time.sleep(0.02)
+
+
+def node():
+    """The node of a Ray cluster that this runs on."""
+    from ray import get_runtime_context
+
+    return get_runtime_context().get_node_id()

@@ -94,6 +94,7 @@ def test_everything_of_a_question_is_labelled_undone_and_there_after_a_reload(vi
     ]  # fmt: skip
     bad = read_marks(runs / SMALL / LABELS_FILE).standing[-1]
     assert (bad.reasons, bad.note) == (("no_referent",), HOSTILE)
+    page.locator(".line .labels", has_text="⚑6").wait_for()  # its row says so too
     page.reload()
     group(page, "Label hit c2").locator("[aria-pressed=true]").wait_for()
     assert pressed(page, "Label hit c2") == ["2"]

@@ -77,6 +77,24 @@ def test_a_slider_is_moved_and_the_figures_follow(visit):
     assert page.locator("#means th", has_text="hybrid alpha=0.95").count() == 1  # a link opens the same
 
 
+@pytest.mark.parametrize(
+    ("low", "high", "ticks"),
+    [
+        (0.867, 1, [".80", ".85", ".90", ".95", "1.00"]),  # no share above 1
+        (0, 0, [".00", ".05", ".10", ".15", ".20"]),
+        (0.43, 0.71, [".40", ".50", ".60", ".70", ".80"]),
+        (0.01, 0.99, [".00", ".25", ".50", ".75", "1.00"]),
+        (3, 120, [".00", "50.00", "100.00", "150.00", "200.00"]),
+    ],
+)
+def test_the_axis_has_round_even_steps(visit, low, high, ticks):
+    page = visit()
+    draw = """([low, high]) => import("/assets/curve.js").then(({ alphaCurve }) =>
+      [...alphaCurve({ curve: [{ alpha: 0, mean: low, low, high, best: true }], main: "m", name: "n" }, () => {})
+        .querySelectorAll(".tick")].slice(0, 5).map((tick) => tick.textContent))"""
+    assert page.evaluate(draw, [low, high]) == ticks
+
+
 def test_a_point_of_the_curve_is_taken_by_keyboard(visit):
     page = visit("?alpha=0.5&k=3")
     settled(page)

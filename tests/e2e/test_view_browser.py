@@ -208,7 +208,10 @@ def test_what_the_server_refuses_is_shown_in_its_words(visit):
     page.evaluate("history.pushState(null, '', '?min=abc'); dispatchEvent(new PopStateEvent('popstate'))")
     alert = page.get_by_role("alert")
     assert "write a number" in alert.inner_text()
-    page.evaluate("history.replaceState(null, '', '?kind=fact')")
+    page.evaluate("history.replaceState(null, '', '?kind=list')")
+    page.locator(".grid").evaluate("grid => { grid.scrollTop = 400_000; }")
+    page.wait_for_timeout(500)
+    assert alert.is_visible()  # no rows of another list come into this one
     alert.get_by_role("button", name="Try again").click()
     alert.wait_for(state="detached")
 
@@ -463,6 +466,16 @@ def test_a_pair_of_which_one_is_chosen_shows_all_and_can_be_finished(visit):
     page.get_by_label("System B").select_option("hybrid")
     page.locator(".chip.filter").wait_for()
     assert (asked(page)["b"], asked(page)["differ"]) == (["hybrid"], ["0.2"])
+
+
+def test_a_name_over_a_column_breaks_at_its_signs_and_reads_as_it_is(visit):
+    page = visit(questions())
+    assert (
+        page.evaluate("""() => import("/assets/dom.js").then(({ breakable, make }) =>
+      make("p", {}, ...breakable("dense_heavy Recall@5")).innerHTML)""")
+        == "dense_<wbr>heavy Recall@<wbr>5"
+    )
+    assert page.evaluate("""() => import("/assets/dom.js").then(({ breakable }) => breakable("bm25"))""") == ["bm25"]
 
 
 def test_means_beside_the_list_say_of_how_many_they_are(visit):

@@ -147,7 +147,7 @@ def test_a_wrong_password_is_one_sentence_without_it(server, report, monkeypatch
 
 
 def test_a_server_killed_between_two_calls_is_sent_the_rest(server, report, monkeypatch):
-    ask, calls = mlflow._Server._asked, 0
+    ask, calls = mlflow._TrackingServer._asked, 0
 
     def asked(self, *words, **options):
         nonlocal calls
@@ -157,7 +157,7 @@ def test_a_server_killed_between_two_calls_is_sent_the_rest(server, report, monk
         return ask(self, *words, **options)
 
     with monkeypatch.context() as patch:
-        patch.setattr(mlflow._Server, "_asked", asked)
+        patch.setattr(mlflow._TrackingServer, "_asked", asked)
         with pytest.raises(KaratError, match="cannot be reached") as told:
             report.to_mlflow(server.url)
     print(told.value)

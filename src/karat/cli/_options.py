@@ -206,6 +206,21 @@ _HOSTS: dict[str, tuple[Any, Any]] = {
         ("insecure_key", "HOST", "Send this host a key over plain http. Remembered. Repeatable."),
     )
 }
+_POOL: dict[str, tuple[Any, Any]] = {
+    "pool": (
+        Annotated[
+            str | None, typer.Option("--pool", metavar="NAME", help="Who works: local (processes here; usual) or ray.")
+        ],
+        None,
+    ),
+    "ray_address": (
+        Annotated[
+            str | None,
+            typer.Option("--ray-address", metavar="HOST:PORT", help="Of a Ray cluster; the one of this machine."),
+        ],
+        None,
+    ),
+}
 TESTSET_MAKING: dict[str, tuple[Any, Any]] = {
     name: (
         Annotated[kind | None, typer.Option(f"--{name.replace('_', '-')}", help=told, min=0 if kind is int else None)],
@@ -226,6 +241,18 @@ TESTSET_MAKING: dict[str, tuple[Any, Any]] = {
     )
 }
 """Options of a run over documents whose test set is made: what `run_documents` takes."""
+
+
+def with_pool(command: Callable[..., None]) -> Callable[..., None]:
+    """Give a command the options of who does the work; it gets what `pool=` takes as `pool`."""
+
+    @wraps(command)
+    def pooled(**options: Any) -> None:
+        name, address = options.pop("pool"), options.pop("ray_address")
+        given = {"by": name or "ray", "address": address} if address is not None else {"by": name}
+        command(**options, pool=None if name is None and address is None else given)
+
+    return _with(pooled, "Workers", _POOL)
 
 
 def with_testset_making(command: Callable[..., None]) -> Callable[..., None]:

@@ -2,15 +2,16 @@
 
 from __future__ import annotations
 
-from typing import Annotated
+from typing import Annotated, Any
 
 import typer
 
-from karat.cli._options import Debug, Json, Map, Quiet, Verbose, columns_of, refuse, with_hosts
+from karat.cli._options import Debug, Json, Map, Quiet, Verbose, columns_of, refuse, with_hosts, with_pool
 from karat.cli._output import FAILED, counted_on_terminal, leave, show_document
 
 
 @with_hosts
+@with_pool
 def command(
     sources: Annotated[
         list[str],
@@ -75,6 +76,7 @@ def command(
     quiet: Quiet = False,
     verbose: Verbose = False,
     debug: Debug = False,
+    **options: Any,
 ) -> None:
     """Read documents, cut them into chunks and build search engines over them.
 
@@ -100,6 +102,7 @@ def command(
         sources, output, chunk=chunk, titles=titles, engines=engine or ENGINES_BUILT, embedder=chosen,
         settings=_settings(set_), columns=columns_of(map_), progress=progress, follow_links=follow_links,
         limits={"memory_mb": max_memory, "seconds": max_seconds, "pages": max_pages, "text_mb": max_text}, jobs=jobs,
+        **options,
     )  # fmt: skip
     progress("", 0, 0)
     if as_json:

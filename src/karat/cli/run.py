@@ -22,6 +22,7 @@ from karat.cli._options import (
     refuse,
     with_chat_of_run,
     with_hosts,
+    with_pool,
     with_testset_making,
 )
 from karat.cli._output import announced, announcer, counted_on_terminal, print_json, show_run
@@ -36,6 +37,7 @@ FOR_TESTSETS = "is for a karat.yaml, or for documents with a test set: karat run
 
 
 @with_hosts
+@with_pool
 @with_chat_of_run
 @with_testset_making
 def command(

@@ -13,9 +13,11 @@ from karat.cli._output import counted_on_terminal, print_json, show, show_docume
 if TYPE_CHECKING:
     from pathlib import Path
 
+    from karat.experiment.store import RunFolder
     from karat.results.study import Study
 
 OF_A_RUN = "is about one run. Name it: karat show LAST."
+STILL_RUNNING = "is about a run that is done, and this one is running. Leave it out to see how far it is."
 
 
 @with_hosts
@@ -65,7 +67,7 @@ def command(
     A report is made from what is stored, and so is what --to sends to a tracker: nothing is searched or scored again.
     Exit codes: 0 done, 2 bad input.
     """
-    from karat.experiment.store import find_run
+    from karat.experiment.store import RUNNING, find_run
     from karat.report import objects
     from karat.report.build import evaluation
     from karat.report.build import study as studied
@@ -77,6 +79,10 @@ def command(
         _list(runs_dir, 20 if most is None else most, as_json)
         return
     folder = find_run(runs_dir, run)
+    if folder.state == RUNNING:
+        refuse({"output": output, "scores": scores, "system": system or None, **sending}, STILL_RUNNING)
+        _running(folder, question, as_json)
+        return
     study, place = load_study(folder.path), str(folder.path)
     refuse({"n": most}, "is about the list of runs: karat show -n 5.")
     if question is not None:
@@ -108,6 +114,24 @@ def command(
         show(study, document, as_object, as_json=as_json, quiet=quiet, verbose=verbose)
         if not (as_json or quiet):
             _count_labels(folder.path)
+
+
+def _running(folder: RunFolder, question: str | None, as_json: bool) -> None:
+    """Say how far a run is that is running."""
+    from dataclasses import asdict
+
+    from karat.core.errors import UsageError
+    from karat.experiment.progress_file import RunProgress
+
+    if question is not None:
+        raise UsageError(f"{folder.id} is running: its questions are shown when it is done.")
+    progress = RunProgress.of(folder.path)
+    if as_json:
+        state = None if progress is None else asdict(progress)
+        print_json({"run": folder.id, "status": folder.state, "progress": state})
+    else:
+        far = "It says nothing of how far it is yet." if progress is None else progress.sentence
+        typer.echo(f"{folder.id} is running. {far}")
 
 
 def _count_labels(folder: Path) -> None:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Annotated
+from typing import Annotated, Any
 
 import typer
 
@@ -18,11 +18,13 @@ from karat.cli._options import (
     Verbose,
     columns_of,
     with_hosts,
+    with_pool,
 )
 from karat.cli._output import counted_on_terminal, show
 
 
 @with_hosts
+@with_pool
 def command(
     testset: Annotated[
         str | None,
@@ -90,6 +92,7 @@ def command(
     quiet: Quiet = False,
     verbose: Verbose = False,
     debug: Debug = False,
+    **options: Any,
 ) -> None:
     """Score every combination of fusion, alpha, depth and cut-off, and choose one.
 
@@ -111,7 +114,7 @@ def command(
     )  # fmt: skip
     progress = counted_on_terminal(quiet or as_json)
     if testset is None:
-        swept = sweep_of(load_spec(), say=progress)
+        swept = sweep_of(load_spec(), say=progress, **options)
     else:
         if not source:
             raise UsageError("name an index beside the test set: `karat sweep TESTSET INDEX`.")
@@ -124,7 +127,7 @@ def command(
                 "match": None if match == "auto" else match, "page_offset": page_offset, "pages": pages,
                 "allow_zero_overlap": allow_zero_overlap,
             },
-            columns=columns_of(map_), work=work, progress=progress,
+            columns=columns_of(map_), work=work, progress=progress, **options,
         )  # fmt: skip
     progress("choosing", 0, 1)
     view = swept.view(by=by, seed=seed)

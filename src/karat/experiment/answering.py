@@ -101,7 +101,7 @@ def _answerer(spec: Spec, settings: AnswererSettings, models: Models) -> Iterato
             yield answerer
     else:
         named = answerer_named(settings, models)
-        yield models.blocks.answerer(named, settings) if isinstance(models.blocks, BlockWork) else named
+        yield models.blocks.answerer(named, settings, models) if isinstance(models.blocks, BlockWork) else named
 
 
 def outside_settings(name: str, keys: AnswerKeys, spec: Spec) -> CallSettings | HttpSettings:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import asdict
+from dataclasses import asdict, replace
 from typing import TYPE_CHECKING, Any
 
 from karat.core.answered import BY_PAIR, AnswerTable
@@ -148,11 +148,13 @@ def batch_of(values: Mapping[str, Any]) -> ClaimBatch:
 
 def models_here(settings: Mapping[str, Any]) -> Models:
     """The models that the settings of a stage name."""
-    from karat.experiment.models import ModelSettings, models_of
-    from karat.models import EmbedderSettings
+    from karat.experiment.models import models_of
+    from karat.models import EmbedderSettings, same_embedder
 
-    named = settings["embedder"]
-    return models_of(ModelSettings(embedder=None if named is None else EmbedderSettings.of(named)))
+    if settings["embedder"] is None:
+        return replace(models_of(), embedder=None)
+    embedder = same_embedder(EmbedderSettings.of(settings["embedder"]), settings["vectors"])
+    return replace(models_of(), embedder=lambda: embedder)
 
 
 def check_same(what: str, here: str, there: str) -> None:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from bisect import bisect_right
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from functools import partial
 from itertools import accumulate
@@ -28,16 +28,18 @@ from karat.experiment.block_stages import (
 )
 from karat.measures.entailment import LEXICAL, MODEL
 from karat.measures.entailment.judging import BatchVerdicts, SplitText
-from karat.pool import BlockPool, Blocks, PoolSettings
+from karat.pool import BlockPool, Blocks, open_pool
 
 if TYPE_CHECKING:
     from karat.answer import Answerer, AnswererSettings
     from karat.core.answered import AnswerTable
     from karat.core.asked import AnswerRequest
     from karat.core.measure import Measure
+    from karat.core.models import Models
     from karat.core.types import Answer
     from karat.measures.entailment.judging import ClaimBatch, ClaimJudge
     from karat.models import EmbedderSettings
+    from karat.pool import PoolChoice
 
 JUDGED = 1_024
 """Texts or claims in a block: as many as a model of this machine reads together, so that it reads the same ones."""
@@ -45,12 +47,11 @@ ANSWERED = 512
 """Requests in a block: a multiple of what `extractive` embeds together."""
 SCORED = 512
 """Questions in a block, of all systems."""
-PoolValue = PoolSettings | str | Mapping[str, object] | None  # what `pool=` takes
 
 
-def block_pool(pool: PoolValue, folder: Path | None = None) -> BlockPool | None:
+def block_pool(pool: PoolChoice, folder: Path | None = None) -> BlockPool | None:
     """The pool that a function is called with, for blocks that stand in a folder; None where it is called with none."""
-    return None if pool is None else BlockPool(PoolSettings.of(pool).open(), folder)
+    return None if pool is None else BlockPool(open_pool(pool), folder)
 
 
 @dataclass(frozen=True)
@@ -66,15 +67,17 @@ class BlockWork:
         is_alone = embedder.address is not None or (embedder.folder is not None and not pool.pool.is_cluster)
         return cls(pool, None if is_alone else embedder)
 
-    @property
-    def _models(self) -> dict[str, Any]:
-        return {"embedder": None if self.embedder is None else self.embedder.plain()}
+    def _embedder(self, models: Models) -> dict[str, Any]:
+        """The embedder as the settings of a stage say it, with what vectors it has to make."""
+        assert self.embedder is not None
+        assert models.embedder is not None
+        return {"embedder": self.embedder.plain(), "vectors": models.embedder().fingerprint}
 
-    def answerer(self, answerer: Answerer, settings: AnswererSettings) -> Answerer:
-        """The same answerer by blocks, where workers can make it."""
+    def answerer(self, answerer: Answerer, settings: AnswererSettings, models: Models) -> Answerer:
+        """The same answerer by blocks, where workers can make it; these models are what it asks."""
         if self.embedder is None or not getattr(answerer, "is_portable", False):
             return answerer
-        plain = {"answerer": settings.plain(), "fingerprint": answerer.fingerprint, **self._models}
+        plain = {"answerer": settings.plain(), "fingerprint": answerer.fingerprint, **self._embedder(models)}
         return _BlockAnswerer(answerer, plain, self.pool)
 
     def claim_judge(self, judge: ClaimJudge, named: str) -> ClaimJudge:
@@ -97,7 +100,10 @@ class BlockWork:
         def here(start: int, end: int) -> list[dict[str, Any]]:
             return results_of(able, here_table(start, end))
 
-        task = ScoreBlock.task({"measures": [measure.name for measure in able], **self._models}, "computing measures")
+        settings: dict[str, Any] = {"measures": [measure.name for measure in able], "embedder": None}
+        if any(measure.needs for measure in able):
+            settings |= self._embedder(answered.models)
+        task = ScoreBlock.task(settings, "computing measures")
         joined = [MeasureResult(np.full(len(answered), np.nan), {}, failed={}, details={}) for _ in able]
         for number, reply in enumerate(self.pool.replies(task, blocks, here, answered.models.progress)):
             first, end = blocks.bounds(number)

@@ -21,9 +21,9 @@ if TYPE_CHECKING:
     from karat.core.measure import Measure
     from karat.core.models import Models
     from karat.core.run import Run
-    from karat.experiment.blocks import PoolValue
     from karat.experiment.models import ModelSettings
     from karat.experiment.store import RunFolder
+    from karat.pool import PoolChoice
     from karat.results.evaluation import Evaluation, Note, Summary
     from karat.results.study import Failure, FailureCount, Study
 
@@ -42,7 +42,7 @@ def judge(
     systems: str | Iterable[str] = (),
     claims: ClaimsValue = None,
     runs_dir: str | os.PathLike[str] = "runs",
-    pool: PoolValue = None,
+    pool: PoolChoice = None,
     progress: Say | None = None,
 ) -> FinishedRun:
     """A stored run with more measures of its answers, in its folder and as it is returned.

@@ -60,10 +60,14 @@ def tested_pairs(choice: Choice | None, pairs: Sequence[Pair]) -> list[Pair]:
 
 
 def _costs(evaluation: Evaluation, cost: Cost) -> dict[str, float]:
-    """What a question costs each system of which that is known, for about as many questions as of any other."""
+    """What a question costs each system of which that is known, for about as many questions as of any other.
+
+    In twelve digits: the order in which costs are added up shall put no system behind another.
+    """
     usage = {system: evaluation.usage_of(system, cost) for system in evaluation.scores.systems}
     most = max((one.n for one in usage.values() if one is not None), default=0)
-    return {system: one.typical for system, one in usage.items() if one is not None and is_full(one.n, most)}
+    known = {system: one for system, one in usage.items() if one is not None and is_full(one.n, most)}
+    return {system: float(f"{one.typical:.12g}") for system, one in known.items()}
 
 
 def _fronts(

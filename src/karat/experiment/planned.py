@@ -80,7 +80,7 @@ class PlannedRun:
 
     def lines(self) -> list[str]:
         """For a person who is about to pay."""
-        from karat.models.chat import money
+        from karat.core.text.words import money
 
         whole = f"{plural(self.questions, 'question')}, {plural(len(self.systems), 'system')}; nothing was run."
         if self.claim_pairs is not None:

@@ -45,9 +45,8 @@ class RelabelledTestSet:
     unused: Mapping[str, int]  # why -> labels
     torn: bool = False
 
-    @property
-    def notes(self) -> list[Note]:
-        """What was applied, and what was not."""
+    def notes(self, bad: str = "still counted: --without-bad leaves them out") -> list[Note]:
+        """What was applied, and what was not; `bad` is what becomes of questions marked bad that are not left out."""
         people = list(dict.fromkeys(mark.by for mark in self.applied))
         by = f" by {names(people)}" if people else ""
         changed = f"{'they change' if len(self.applied) != 1 else 'it changes'} the gold of "
@@ -58,7 +57,7 @@ class RelabelledTestSet:
             notes.append(Note("warning", f"labels: {plural(n, 'label')} not applied: {why}."))
         if self.bad:
             verb = "is" if len(self.bad) == 1 else "are"
-            what = "left out with the labels" if self.left_out else "still counted: --without-bad leaves them out"
+            what = "left out with the labels" if self.left_out else bad
             notes.append(
                 Note("warning", f"labels: {plural(len(self.bad), 'question')} {verb} marked bad and {what}: "
                                 f"{names(self.bad)}.")
@@ -241,7 +240,7 @@ def with_labels(
     before = evaluation.testset
     made = relabelled(before, read_marks(labels), without_bad=without_bad)
     measures = [measure for measure in evaluation.scores.measures if measure.spec.stage == "retrieval"]
-    notes = made.notes
+    notes = made.notes()
     if len(measures) < len(evaluation.scores.measures):
         notes.append(Note("info", "labels: measures of answers are not computed again, and stand as they are."))
     rows: list[ScoreWithLabels] = []

@@ -65,7 +65,7 @@ def export_review(
         for qid in finding.questions if finding.severity != "info" else ():
             remarks.setdefault(qid, []).append(finding.check)
     marked = None if labels is None else relabelled(questions, read_marks(labels))
-    for note in marked.notes if marked is not None else ():
+    for note in marked.notes("given the verdict drop") if marked is not None else ():
         notify(note.text)
     rows = []
     has_history = any(question.history for question in questions)

@@ -32,14 +32,14 @@ if TYPE_CHECKING:
     from karat.experiment.spec import Spec
     from karat.experiment.store import Journal, RunFolder
     from karat.experiment.sweep.swept import Swept
-    from karat.pool import Pool
+    from karat.pool import Pool, PoolChoice
     from karat.results.evaluation import InputInfo, Note
     from karat.results.study import Study
     from karat.systems.index import Index
 
 Say = Callable[[str, int, int], None]
 Announce = Callable[[str], None]
-INDEXES, SEARCHES = "indexes", "searches"
+INDEXES, LOGS = "indexes", "logs"
 _PACKAGES = ("numpy", "polars", "faiss-cpu", "PyStemmer", "wordllama")  # whose versions may change figures
 
 
@@ -70,8 +70,7 @@ def run(
     from karat.experiment.finished import FinishedRun
     from karat.experiment.spec.draft import spec_for
     from karat.experiment.store import RUNNING, earlier_journal, make_runs_dir
-    from karat.pool import LocalPool
-    from karat.systems.search_stage import SearchPool
+    from karat.systems.search_stage import SEARCHES, SearchPool
 
     spec = spec_for(spec, testset).resolved()
     root = Path(runs_dir) if runs_dir is not None else spec.path(spec.keys.runs_dir)
@@ -79,7 +78,8 @@ def run(
     if not changed_testset:
         refuse_changed(questions, read_as.place)
     make_runs_dir(root)
-    built = indexes_of(spec, root / INDEXES, say)
+    opened = spec.pool.open(root / LOGS)
+    built = indexes_of(spec, root / INDEXES, say, opened)
     indexes = [one.index for one in built]
     spec_systems = SpecSystems(spec, questions, built)
     folder = _folder(root, spec.keys.name, manifest_of(spec, questions, indexes, command), fresh, retry_errors)
@@ -88,9 +88,10 @@ def run(
         folder.update(status=RUNNING, files={}, unread=[asdict(problem) for problem in problems if problem.fatal])
         with (
             folder.journal(retry_errors=retry_errors) as journal,
-            _models(spec, folder, root, indexes, say, announce, LocalPool(_jobs(spec))) as models,
+            _models(spec, folder, root, indexes, say, announce, opened) as models,
         ):
-            pool = SearchPool(folder.path / SEARCHES, _jobs(spec))
+            say.spent = models.spent
+            pool = SearchPool(folder.path / SEARCHES, opened)
             earlier = [] if fresh else earlier_journal(root, folder, [one.generation for one in built])
             systems, retrieval_notes = spec_systems.retrieve(journal, models.answering, say, pool, earlier)
             systems, answer_notes = answers_for(
@@ -239,17 +240,24 @@ def _without_judgements(study: Study, folder: RunFolder) -> Study:
 
 
 def sweep_of(
-    spec: Spec, *, runs_dir: str | os.PathLike[str] | None = None, say: Say = lambda what, done, total: None
+    spec: Spec,
+    *,
+    runs_dir: str | os.PathLike[str] | None = None,
+    pool: PoolChoice = None,
+    say: Say = lambda what, done, total: None,
 ) -> Swept:
     """The sweep of a spec alone, scored in memory; nothing but its index is written."""
     from karat.experiment.sweep import sweep
     from karat.experiment.sweep.grid import Grid
+    from karat.pool import open_pool
 
     spec = spec.resolved()
     keys, choices = spec.keys, spec.choices()
     root = Path(runs_dir) if runs_dir is not None else spec.path(keys.runs_dir)
     testset, _ = questions_of(spec)
-    indexes = indexes_of(spec, root / INDEXES, say)
+    workers = pool or (spec.pool if keys.pool is not None else None)
+    opened = None if workers is None else open_pool(workers, logs=root / LOGS)
+    indexes = indexes_of(spec, root / INDEXES, say, opened)
     if len(indexes) != 1:
         raise UsageError(
             f"{spec.written.place} has {len(indexes)} ways of indexing, and one index is swept at a time. Compare them "
@@ -257,7 +265,7 @@ def sweep_of(
         )
     return sweep(
         testset, indexes[0].index, spec.grid or Grid.of(k=spec.cutoffs), measures=choices.measures or None,
-        main=keys.main, dialect=choices.dialect, matching=choices.matching, progress=say,
+        main=keys.main, dialect=choices.dialect, matching=choices.matching, work=root, pool=opened, progress=say,
     )  # fmt: skip
 
 
@@ -297,8 +305,11 @@ def _refuse_without_gold(spec: Spec, questions: TestSet, read_as: InputInfo) -> 
     )
 
 
-def indexes_of(spec: Spec, folder: Path, say: Say) -> list[BuiltIndex]:
-    """Every index that the spec needs: the one it names, or one for each chunking and embedder."""
+def indexes_of(spec: Spec, folder: Path, say: Say, pool: PoolChoice = None) -> list[BuiltIndex]:
+    """Every index that the spec needs: the one it names, or one for each chunking and embedder.
+
+    The pool builds them, that of the spec unless given.
+    """
     from karat.systems.index import Index
     from karat.systems.indexes import index_of
 
@@ -314,7 +325,7 @@ def indexes_of(spec: Spec, folder: Path, say: Say) -> list[BuiltIndex]:
     for way in spec.indexings:
         made = index_of(
             sources, folder, chunk=way.chunk, embedder=way.embedder, engines=spec.keys.engines, titles=spec.keys.titles,
-            settings=spec.keys.settings, say=say, jobs=_jobs(spec), **reading,
+            settings=spec.keys.settings, say=say, pool=pool or spec.pool, **reading,
         )  # fmt: skip
         embedder = way.embedder or made.embedder
         label = embedder.label if embedder is not None else None
@@ -325,11 +336,6 @@ def indexes_of(spec: Spec, folder: Path, say: Say) -> list[BuiltIndex]:
         marks = [way.chunk] * (len(chunks) > 1) + [str(label)] * (len(embedders) > 1)
         indexes.append(BuiltIndex(made, ", ".join(marks), way.chunk, label))
     return indexes
-
-
-def _jobs(spec: Spec) -> int | None:
-    """How many processes work at a time; None: as many as there are processors."""
-    return None if spec.keys.pool is None else spec.keys.pool.jobs
 
 
 def _read_as(index: Index) -> InputInfo:

@@ -62,6 +62,7 @@ class DocumentsRun:
     name: str = ""
     runs_dir: PathLike = "runs"
     chat: Mapping[str, Any] = field(default_factory=dict)
+    pool: Mapping[str, Any] | None = None
 
     def __post_init__(self) -> None:
         """Refuse what cannot be, before anything is read."""
@@ -114,6 +115,7 @@ class DocumentsRun:
         keys: dict[str, Any] = {
             "name": self.label, "corpus": list(self.sources), "testset": str(self.path), "chunk": [self.chunk],
             **({"embedder": [self.embedder]} if self.embedder else {}),
+            **({"pool": dict(self.pool)} if self.pool is not None else {}),
             "systems": list(self.systems), "k": list(CUTS), "dialect": self.dialect, "seed": self.seed,
             "measures": measures[self.dialect == "rag-benchmark" :],  # Recall@k means Hit@k there
             "runs_dir": str(Path(self.runs_dir)), "outputs": list(OUTPUTS),

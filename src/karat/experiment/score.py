@@ -24,13 +24,13 @@ if TYPE_CHECKING:
     from karat.core.scores import Scores
     from karat.core.types import TestSet
     from karat.diagnose.guards import Facts
-    from karat.experiment.blocks import PoolValue
     from karat.experiment.claims import ClaimsValue
     from karat.experiment.models import ModelSettings
     from karat.experiment.report import Report
     from karat.match import Resolution
     from karat.measures.dialects import Dialect, Missing
     from karat.models import EmbedderSettings
+    from karat.pool import PoolChoice
     from karat.results.evaluation import Evaluation, InputInfo, Note, Refusals, Usage
     from karat.systems.index import Index
 
@@ -60,7 +60,7 @@ def score(
     claims: ClaimsValue = None,
     labels: str | os.PathLike[str] | None = None,
     without_bad: bool = False,
-    pool: PoolValue = None,
+    pool: PoolChoice = None,
     progress: Callable[[str], None] | None = None,
 ) -> Report:
     """Score results against a test set.

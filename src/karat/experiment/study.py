@@ -223,9 +223,11 @@ def _retrieval_times(systems: Sequence[StudySystem], evaluation: Evaluation, tes
 
 
 def _timed_notes(systems: Sequence[StudySystem], testset: TestSet) -> Iterator[Note]:
-    """A note on seconds that were measured on a sample."""
+    """A note on seconds that were measured on a sample, or not at all."""
     from karat.results.evaluation import Note
 
+    if any(system.retrieval is not None and not len(system.seconds) for system in systems):
+        yield Note("info", "Seconds of retrieval are unknown: they are measured by the local pool alone.")
     timed = {system.timed for system in systems if system.timed is not None}
     if timed:
         yield Note(

@@ -171,7 +171,7 @@ class ResultReader(RecordReader):
         if text is None and any(isinstance(record[column], str) for column in columns):
             text = ""
         seconds = self._seconds(record)
-        tokens, cost = self._tokens(record), self._number(record, "cost_usd")
+        tokens, cost = self._tokens(record), self._amount(record, "cost_usd")
         model, error = self.text(record, "model"), self._error(record, "answer_error")
         if not columns and error is None and contexts is None and not seconds and tokens is None and cost is None:
             return None
@@ -200,27 +200,27 @@ class ResultReader(RecordReader):
         self.odd_confidence += value is not None
         return None
 
-    def _number(self, record: Record, field: str) -> float | None:
+    def _amount(self, record: Record, field: str) -> float | None:
         value = cells.as_object(self.columns.value(record, field))
         if isinstance(value, Mapping):
             value = cells.total_of(value)
-        return None if value is None else cells.finite_number(value, field)
+        return None if value is None else cells.amount(value, field)
 
     def _tokens(self, record: Record) -> float | None:
         """Tokens read and written together; None where not both are known."""
-        tokens = self._number(record, "tokens")
+        tokens = self._amount(record, "tokens")
         if tokens is not None:
             return tokens
-        read, written = self._number(record, "tokens_read"), self._number(record, "tokens_written")
+        read, written = self._amount(record, "tokens_read"), self._amount(record, "tokens_written")
         return None if read is None or written is None else read + written
 
     def _seconds(self, record: Record) -> dict[str, float]:
         value = cells.as_object(self.columns.value(record, "seconds"))
         if isinstance(value, Mapping):
-            return {str(k): cells.finite_number(v, "seconds") for k, v in value.items() if v is not None}
+            return {str(k): cells.amount(v, "seconds") for k, v in value.items() if v is not None}
         seconds: dict[str, float] = {}
         for field, part, unit in self._times:
-            number = self._number(record, field)
+            number = self._amount(record, field)
             if number is not None:
                 seconds.setdefault(part, number * unit)
         return seconds

@@ -68,9 +68,7 @@ class StepReader:
                 step[field] = cells.plain_text(value)
         for field in _NUMBERS:
             if (value := columns.value(record, field)) is not None:
-                step[field] = cells.finite_number(value, field)
-                if step[field] < 0:
-                    raise CellError(f"{field} {quoted(value)} is below 0", "Give a number from 0 up, or leave it out.")
+                step[field] = cells.amount(value, field)
         columns.at = None
         hits, _ = reader.read(record)
         if hits is not None or reader.lists_nothing(record):
@@ -78,7 +76,8 @@ class StepReader:
             step[HITS] = [{name: _plain(value) for name, value in hit.items()} for hit in rows]
         elif "tool" not in step:
             columns.at = None
-            raise CellError("it neither retrieved anything nor names a tool", _STEP)
+            unread = f" ({names(list(columns.unknown))}: not read)" if columns.unknown else ""
+            raise CellError(f"it neither retrieved anything nor names a tool{unread}", _STEP)
         return {name: step[name] for name in ("query", HITS, "tool", "seconds", "tokens") if name in step}
 
 

@@ -219,6 +219,6 @@ def lost_of_results(runs: Sequence[Run], *, keeps: Sequence[str] = ()) -> list[s
         "spent": ("tokens and cost", any(a.tokens is not None or a.cost_usd is not None for a in answers)),
         "confidence": ("how sure systems are of their answers", any(a.confidence is not None for a in answers)),
         "used": ("which hits answers used", any(a.used is not None for a in answers)),
-        "steps": ("the retrievals of questions that had several", any(run.steps for run in runs)),
+        "steps": ("steps", any(run.steps for run in runs)),
     }
     return [name for key, (name, present) in parts.items() if present and key not in keeps]

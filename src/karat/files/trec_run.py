@@ -198,7 +198,10 @@ def _write(runs: Sequence[Run], path: Path) -> list[str]:
     order = ranking(run)
     scores = run.scores
     spent = any(a.seconds or a.tokens is not None or a.cost_usd is not None for a in run.answers.values())
-    parts = {"answers": run.has_answers, "seconds, tokens and cost": spent, "failed rows": bool(run.failed)}
+    parts = {
+        "answers": run.has_answers, "seconds, tokens and cost": spent, "steps": bool(run.steps),
+        "failed rows": bool(run.failed),
+    }  # fmt: skip
     lost = [what for what, there in parts.items() if there]
     lost += [f"the {field} of hits" for field in run.fields]
     if scores is not None and (ranking(run.by_score()) != order).any():

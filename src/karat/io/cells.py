@@ -150,6 +150,14 @@ def finite_number(value: Any, what: str = "score") -> float:
     return number
 
 
+def amount(value: Any, what: str) -> float:
+    """A finite number of 0 or more, as seconds, tokens and costs are: -1 often stands for one that is not known."""
+    number = finite_number(value, what)
+    if number < 0:
+        raise CellError(f"{what} {quoted(value)} is below 0", "Give a number from 0 up, or leave it out.")
+    return number
+
+
 def finite_numbers(values: Sequence[Any]) -> list[float]:
     """The same of many scores, at once where all are floats."""
     if set(map(type, values)) == {float} and all(map(math.isfinite, values)):

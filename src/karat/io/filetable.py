@@ -63,11 +63,16 @@ def fault(
     return None
 
 
-def part_fault(folder: Path, table: FileTable, beginning: str = "", *, small: bool = False) -> str | None:
-    """What is wrong with the files of a folder whose names begin so, by the checksums of the large or of all."""
+def part_fault(
+    folder: Path, table: FileTable, beginning: str = "", *, small: bool = False, but: tuple[str, ...] = ()
+) -> str | None:
+    """What is wrong with the files of a folder whose names begin so, by the checksums of the large or of all.
+
+    Those whose names begin as one of `but` are left out.
+    """
     for name, expected in table.items():
         is_meant = name.startswith(beginning) and (small or expected["bytes"] > SMALL)
-        if is_meant and not _is_sound(folder / name, expected):
+        if is_meant and not name.startswith(but) and not _is_sound(folder / name, expected):
             return CHANGED.format(name)
     return None
 

@@ -29,6 +29,8 @@ Content = str | bytes | Iterable[str]
 def replaced(path: str | os.PathLike[str], *, private: bool = False) -> Iterator[Path]:
     """A path beside the target to write to; it takes the target's place when the block ends well."""
     target = Path(path)
+    if not target.name:  # such as "." and "/"
+        raise unwritable(path, IsADirectoryError(errno.EISDIR, os.strerror(errno.EISDIR)))
     part = target.with_name(f".{target.name}.{secrets.token_hex(4)}.part")
     try:
         target.parent.mkdir(parents=True, exist_ok=True)

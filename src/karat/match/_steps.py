@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import replace
-from itertools import repeat
 
 import numpy as np
 
@@ -26,9 +25,8 @@ def judge_steps(testset: TestSet, runs: Sequence[Run], matched: Matched) -> Judg
     calls: list[tuple[int, int]] = []
     for s, (run, hits) in enumerate(zip(runs, listed, strict=True)):
         step_of = np.array(hits.fields.get(STEP, ()), np.int64)
-        of_list = list(map(number.get, hits.question_ids, repeat(-1)))
-        for place, (qid, q) in enumerate(zip(hits.question_ids, of_list, strict=True)):
-            if q is None or q < 0:
+        for place, qid in enumerate(hits.question_ids):
+            if (q := number.get(qid)) is None:
                 continue
             pair, begin, end = s * width + q, int(hits.offsets[place]), int(hits.offsets[place + 1])
             known[pair], first[pair] = True, begin

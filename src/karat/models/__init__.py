@@ -6,7 +6,16 @@ from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
-    from karat.models._embedder import EMBEDDERS, LANGUAGES, Embedder, EmbedderSettings, Encoder, Role, embedder_named
+    from karat.models._embedder import (
+        EMBEDDERS,
+        LANGUAGES,
+        Embedder,
+        EmbedderSettings,
+        Encoder,
+        Role,
+        embedder_named,
+        same_embedder,
+    )
     from karat.models._vectors import Embedded, Known, embed_all, text_digest
 
 __all__ = [
@@ -20,6 +29,7 @@ __all__ = [
     "Role",
     "embed_all",
     "embedder_named",
+    "same_embedder",
     "text_digest",
 ]
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 from collections.abc import Callable, Sequence
 from dataclasses import KW_ONLY, dataclass
+from platform import node
 from typing import TYPE_CHECKING, Any, ClassVar, Literal, Protocol
 
 import numpy as np
@@ -95,6 +96,17 @@ EMBEDDERS: Registry[Maker] = Registry("embedder", ("karat.models.embedders",), "
 def embedder_named(settings: EmbedderSettings) -> Embedder:
     """The embedder the settings name, loaded."""
     return EMBEDDERS.get(settings.name)(settings)
+
+
+def same_embedder(settings: EmbedderSettings, fingerprint: str) -> Embedder:
+    """The embedder the settings name, for a worker: it must have the fingerprint of the one that the vectors are of."""
+    embedder = embedder_named(settings)
+    if embedder.fingerprint != fingerprint:
+        raise KaratError(
+            f"the embedder {settings.label} is {embedder.fingerprint!r} on the worker {node()!r}, and {fingerprint!r} "
+            "is needed: put the same model on every machine, since vectors of two models cannot be compared."
+        )
+    return embedder
 
 
 class Encoder:

@@ -3,7 +3,7 @@
 from karat.pool._blocks import PAYS, BlockPool, Blocks, BlockStage
 from karat.pool._ledger import Ledger, is_shard_name, shard_card
 from karat.pool._local import LocalPool
-from karat.pool._settings import PoolSettings
+from karat.pool._settings import PoolChoice, PoolSettings, open_pool
 from karat.pool._task import Pool, Progress, Shard, Stage, Task
 
 __all__ = [
@@ -14,11 +14,13 @@ __all__ = [
     "Ledger",
     "LocalPool",
     "Pool",
+    "PoolChoice",
     "PoolSettings",
     "Progress",
     "Shard",
     "Stage",
     "Task",
     "is_shard_name",
+    "open_pool",
     "shard_card",
 ]

@@ -6,16 +6,19 @@ it says how many rows it holds and lists its files with their checksums; the dig
 
 from __future__ import annotations
 
+import errno
 import json
 import os
 import re
 import secrets
 import shutil
-from collections.abc import Iterable, Iterator, Mapping
+import time
+from collections.abc import Container, Generator, Iterable, Iterator, Mapping
 from itertools import count
 from pathlib import Path
 from typing import Any
 
+from karat.core.errors import KaratError
 from karat.io.checksum import digest
 from karat.io.filetable import fault, file_table, is_file_table
 from karat.pool._task import Shard, Stage, Task
@@ -23,6 +26,7 @@ from karat.pool._task import Shard, Stage, Task
 CARD = "shard.json"
 _NAME = re.compile(r"[0-9a-f]{24}(-\d+)?")
 _PART = ".part-"
+_LATE_TRIES, _LATE_SECONDS = 120, 0.5
 
 
 class Ledger:
@@ -42,6 +46,35 @@ class Ledger:
                 output = Shard(path=place, rows=card["rows"], digest=digest(card), name=shard.name)
         return output
 
+    def standing(
+        self, task: Task, shards: Iterable[Shard], anew: Container[str] = ()
+    ) -> Generator[tuple[Shard, Shard], None, list[Shard]]:
+        """Each shard that was done before, with what came of it, but for those of the digests `anew`; the others."""
+        todo = []
+        for shard in shards:
+            output = self.find(task, shard) if shard.digest not in anew else None
+            if output is None:
+                todo.append(shard)
+            else:
+                yield shard, output
+        return todo
+
+    def probe(self) -> Path:
+        """A file with a text that nobody can know, by which others show that they see this folder."""
+        path = self.folder / f"{_PART}{secrets.token_hex(4)}" / "probe"
+        path.parent.mkdir(parents=True)
+        path.write_text(secrets.token_hex(16), "utf-8")
+        return path
+
+    def await_folder(self, path: Path) -> None:
+        """Wait for a folder that another machine has renamed: network storage may show it late."""
+        for _ in range(_LATE_TRIES):
+            if path.exists():
+                return
+            time.sleep(_LATE_SECONDS)
+            os.listdir(self.folder)  # makes clients of NFS look again
+        raise KaratError(f"{path} was written by a worker and is not seen here. Look at the storage of {self.folder}.")
+
     def write(self, task: Task, stage: Stage, shard: Shard) -> Shard:
         """Do it, and keep what came of it beside what came of it before, which somebody may still read.
 
@@ -60,8 +93,12 @@ class Ledger:
             shutil.rmtree(part, ignore_errors=True)
         raise AssertionError("places end never")
 
+    def name_of(self, task: Task, shard: Shard) -> str:
+        """What comes of a shard is called so, or so with a number."""
+        return digest({"task": task.digest, "shard": shard.digest})[:24]
+
     def _places(self, task: Task, shard: Shard) -> Iterator[Path]:
-        name = digest({"task": task.digest, "shard": shard.digest})[:24]
+        name = self.name_of(task, shard)
         return (self.folder / (name if number == 1 else f"{name}-{number}") for number in count(1))
 
     def forget_all_but(self, shards: Iterable[Shard] = ()) -> None:
@@ -105,7 +142,12 @@ def _moved(part: Path, place: Path, card: Mapping[str, Any]) -> bool:
         if standing is not None and _is_whole(place, standing):
             return standing == card
         shutil.rmtree(place)
-    os.rename(part, place)
+    try:
+        os.rename(part, place)
+    except OSError as problem:
+        if problem.errno not in (errno.ENOTEMPTY, errno.EEXIST):
+            raise
+        return _moved(part, place, card)  # another worker did the same meanwhile
     return True
 
 

@@ -51,13 +51,7 @@ class LocalPool:
         What the ledger holds is not done again, but for the shards of the digests `anew`.
         A process that dies, by the system for want of memory, say, is replaced and its shard tried once more.
         """
-        todo = []
-        for shard in shards:
-            output = ledger.find(task, shard) if shard.digest not in anew else None
-            if output is None:
-                todo.append(shard)
-            else:
-                yield shard, output
+        todo = yield from ledger.standing(task, shards, anew)
         if not todo:
             return
         shown = ShownShards(task, todo, progress)

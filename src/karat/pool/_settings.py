@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -17,8 +18,8 @@ POOLS = ("local", "ray")
 class PoolSettings:
     """A pool `by` its name, and how many shards at a time.
 
-    Of Ray: the `address` of a cluster (`auto`: the one that this machine is part of; None: one on this machine alone),
-    and what a shard of each kind of work takes (`{"embed": {"gpu": 1}}`).
+    Of Ray: the `address` of a cluster (`auto` or None: the one that this machine is part of), and what a shard of each
+    kind of work takes (`{"embed": {"gpu": 1}}`).
     """
 
     by: str = "local"
@@ -41,6 +42,9 @@ class PoolSettings:
                     f"resources are given for {work!r}, which is no work.{did_you_mean(work, WORK)} "
                     f"There is {', '.join(WORK)}."
                 )
+            for name, amount in self.resources[work].items():
+                if type(amount) not in (int, float) or not 0 < amount < math.inf:
+                    raise UsageError(f"{name} of {work} must be a number above 0, found {amount!r}.")
 
     @classmethod
     def of(cls, given: PoolSettings | str | Mapping[str, object] | None, jobs: int | None = None) -> PoolSettings:
@@ -63,3 +67,14 @@ class PoolSettings:
         from karat.pool._ray import RayPool
 
         return RayPool(self, logs)
+
+
+PoolChoice = PoolSettings | str | Mapping[str, object] | Pool | None
+"""What functions take for a pool: settings, a name, a dict, one that is open already; None is the local one."""
+
+
+def open_pool(given: PoolChoice, jobs: int | None = None, logs: Path | None = None) -> Pool:
+    """The pool that a function is called with; one that is open already is taken as it is."""
+    if given is None or isinstance(given, PoolSettings | str | Mapping):
+        return PoolSettings.of(given, jobs).open(logs)
+    return given

@@ -29,7 +29,8 @@ from importlib import import_module
 module, _, function = sys.argv[2].partition(":")
 getattr(import_module(module), function)()
 """
-_FEW_THREADS = {"POLARS_MAX_THREADS": "2", "MALLOC_ARENA_MAX": "2"}  # each thread reserves memory that it never uses
+FEW_THREADS = {"POLARS_MAX_THREADS": "2", "MALLOC_ARENA_MAX": "2"}
+"""Each thread reserves memory that it never uses."""
 _ERRORS_READ = 64 << 10  # bytes of standard error that are looked through
 _JSON = json.JSONEncoder(ensure_ascii=False, separators=(",", ":"))
 
@@ -67,7 +68,7 @@ class ChildProcess:
         self._errors = tempfile.TemporaryFile()  # noqa: SIM115
         self._process = subprocess.Popen(
             [sys.executable, "-P", "-c", _PROGRAM, json.dumps([*path, home]), function], stdin=subprocess.PIPE,
-            stdout=subprocess.PIPE, stderr=self._errors, env={**os.environ, **_FEW_THREADS, **(environment or {})},
+            stdout=subprocess.PIPE, stderr=self._errors, env={**os.environ, **FEW_THREADS, **(environment or {})},
         )  # fmt: skip
 
     def send(self, messages: bytes) -> None:

@@ -26,7 +26,7 @@ if TYPE_CHECKING:
     from karat.results.evaluation import Evaluation, Summary
     from karat.results.study import Configuration, Failure, FailureCount, Study
 
-MOST_ON_PAGE = 1000  # questions that a page carries: more make it slow to open, and nobody reads them all
+MOST_ON_PAGE = 900  # questions that a page carries: more make it slow to open, and nobody reads them all
 WORST_ANSWERS = 20  # answers of a system that a page lists
 
 

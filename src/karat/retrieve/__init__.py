@@ -11,6 +11,7 @@ from karat.retrieve._engine import (
     check_store,
     host_asked,
     is_embedded,
+    merged,
 )
 from karat.retrieve._rerank import ListScorer, Reranked, rerank
 from karat.retrieve._stored import StoreError
@@ -29,5 +30,6 @@ __all__ = [
     "check_store",
     "host_asked",
     "is_embedded",
+    "merged",
     "rerank",
 ]

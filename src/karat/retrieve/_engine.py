@@ -67,11 +67,23 @@ class ShardedEngine(Engine, Protocol):
     `completed` fills in every default, and what all texts decide together by the number of them in each language; a
     UsageError before anything is built. The others take its settings. `build_shard` and `join` write into an empty
     folder; the same shards in the same order make the same bytes. `build_shard` may also take `known`, what an earlier
-    engine's property of that name hands on, and `journal`, a file that saves doing work again after a failure. `join`
+    engine's property of that name hands on, `journal`, a file that saves doing work again after a failure, and
+    `fingerprint`, of the model that is to be used, which `fingerprint_now(settings)` says. `join`
     may also take `earlier`, what it wrote before for shards most of which are the same. It
     returns `settings`, as they are to be shown and kept, and what else should be known: `without_vector`, how many rows
-    are never found, and `problems`. `orders` are the rows that those of each shard are among all, ascending. An engine
-    may also have `are_current(shards, settings)`: whether each shard, built of the same texts, would be the same now.
+    are never found, and `problems`. What concerns one shard alone it writes into a folder that is called by the number
+    of the shard. `orders` are the rows that those of each shard are among all, ascending.
+
+    `load_shards` of some shards `only`, by their numbers, reads nothing of the others. Such an engine gives its rows
+    the scores that all shards together give them, to the last bit, and finds no others: what several find, `merged`,
+    is what the whole engine finds.
+
+    An engine may also have `are_current(shards, settings)`: whether each shard, built of the same texts, would be the
+    same now. One that searches by vectors has `embed_queries(queries)` and `search_vectors(vectors, depth)`, which
+    together are `search`, and says by what: `embedder_settings` and `fingerprint`. `best_of(asked, rows)` is the best
+    of some rows of each query, a ranking of one hit at most, and `above(asked, best)` how many rows stand above it: the
+    sum over engines of some shards each tells its rank. They take queries, or their vectors where the engine searches
+    by these.
     """
 
     @classmethod
@@ -88,7 +100,9 @@ class ShardedEngine(Engine, Protocol):
     ) -> dict[str, Any]: ...
 
     @classmethod
-    def load_shards(cls, folder: Path, shards: Sequence[Path], orders: Sequence[Ints]) -> Self: ...
+    def load_shards(
+        cls, folder: Path, shards: Sequence[Path], orders: Sequence[Ints], only: Sequence[int] | None = None
+    ) -> Self: ...
 
 
 @runtime_checkable
@@ -143,11 +157,13 @@ def concatenated(parts: Sequence[tuple[Ints, Ranked]], queries: int) -> Ranked:
     return Ranked(offsets, rows, scores)
 
 
-def merged(left: Ranked, right: Ranked, depth: int) -> Ranked:
-    """The best of two rankings of the same queries over different rows."""
-    columns = ((ranked.query, ranked.rows, ranked.scores) for ranked in (left, right))
+def merged(parts: Sequence[Ranked], depth: int) -> Ranked:
+    """The best of several rankings of the same queries over different rows."""
+    if len(parts) == 1:
+        return parts[0].top(depth)
+    columns = ((ranked.query, ranked.rows, ranked.scores) for ranked in parts)
     query, rows, scores = (np.concatenate(column) for column in zip(*columns, strict=True))
-    return Ranked.ordered(len(left), query, rows, scores, depth)
+    return Ranked.ordered(len(parts[0]), query, rows, scores, depth)
 
 
 def places_in(ascending: NDArray[np.integer[Any]], wanted: Ints) -> Ints:

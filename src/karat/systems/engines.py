@@ -53,7 +53,8 @@ class Engines:
 
     def is_approximate(self, name: str) -> bool:
         """Whether a search less deep may return something else than the top of a deeper one."""
-        settings: Mapping[str, Any] = getattr(self.get(name), "settings", {})
+        known = self.index.about["settings"]["engines"] if self.index is not None else {}  # without opening it
+        settings: Mapping[str, Any] = known[name] if name in known else getattr(self.get(name), "settings", {})
         return bool(settings.get("ann", "exact") != "exact")
 
     def notes(self, name: str) -> Iterator[str]:
@@ -74,7 +75,6 @@ class Engines:
         A question with one phrasing is found as if it were asked alone.
         """
         from karat.core.ranked import Ranked
-        from karat.fuse.rrf import fuse_phrasings
         from karat.retrieve.rewrite import queries_with_owner
 
         queries, owner = queries_with_owner(rewritten)
@@ -82,17 +82,7 @@ class Engines:
         ranked = engine.search(queries, depth) if queries else Ranked.empty(0)
         failed: Mapping[int, str] = getattr(engine, "failed", {}) if queries else {}
         self.failed = {int(owner[number]): reason for number, reason in failed.items()}
-        sizes = np.array([len(one.queries) for one in rewritten], np.int64)
-        several, others = np.flatnonzero(sizes > 1), np.flatnonzero(sizes <= 1)
-        alone = ranked.take(np.flatnonzero(sizes[owner] == 1)) if len(several) else ranked
-        ends = np.concatenate(([0], np.cumsum(sizes[others])))
-        single = Ranked(alone.offsets[ends], alone.rows, alone.scores)
-        if not len(several):
-            return single
-        phrasings = np.flatnonzero(sizes[owner] > 1)
-        numbers = np.searchsorted(several, owner[phrasings])
-        fused = fuse_phrasings(ranked.take(phrasings), numbers, len(several)).top(depth)
-        return Ranked.joined([fused, single]).take(np.argsort(np.concatenate([several, others])))
+        return by_question(rewritten, ranked, depth)
 
     def ranks_of(self, name: str, rewritten: Sequence[Rewritten], rows: Sequence[Ints]) -> Ints:
         """For each question the rank of the best of some rows in a search as deep as it goes; 0: it finds none."""
@@ -111,6 +101,8 @@ class Engines:
         """What an engine ranks; where a store has an id and no text, the chunk of the index that is called so."""
         from karat.core.docs import Chunks
 
+        if self.index is not None and ":" not in name:
+            return self.index.chunks  # without opening the engine
         stored: Chunks | None = getattr(self.get(name), "chunks", None)
         if self.index is None:
             assert stored is not None
@@ -135,6 +127,26 @@ class Engines:
         if self.index is None:
             raise UsageError("spell corrects by the words of an index. Name one instead of -.")
         return self.index.chunks.texts
+
+
+def by_question(rewritten: Sequence[Rewritten], ranked: Ranked, depth: int) -> Ranked:
+    """What is retrieved for each question, from what each of its phrasings retrieved: those of a question are fused."""
+    from karat.core.ranked import Ranked
+    from karat.fuse.rrf import fuse_phrasings
+    from karat.retrieve.rewrite import queries_with_owner
+
+    _, owner = queries_with_owner(rewritten)
+    sizes = np.array([len(one.queries) for one in rewritten], np.int64)
+    several, others = np.flatnonzero(sizes > 1), np.flatnonzero(sizes <= 1)
+    alone = ranked.take(np.flatnonzero(sizes[owner] == 1)) if len(several) else ranked
+    ends = np.concatenate(([0], np.cumsum(sizes[others])))
+    single = Ranked(alone.offsets[ends], alone.rows, alone.scores)
+    if not len(several):
+        return single
+    phrasings = np.flatnonzero(sizes[owner] > 1)
+    numbers = np.searchsorted(several, owner[phrasings])
+    fused = fuse_phrasings(ranked.take(phrasings), numbers, len(several)).top(depth)
+    return Ranked.joined([fused, single]).take(np.argsort(np.concatenate([several, others])))
 
 
 def on_one_table(retrieved: Mapping[str, tuple[Chunks, Ranked]]) -> tuple[Chunks, dict[str, Ranked]]:

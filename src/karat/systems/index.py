@@ -24,6 +24,7 @@ if TYPE_CHECKING:
     from karat.corpus import Docs
     from karat.io.limits import ReadLimits
     from karat.models import EmbedderSettings
+    from karat.pool import PoolChoice
     from karat.retrieve import Engine, Progress
     from karat.retrieve.rewriters.spell import Spell
     from karat.systems.hits import Hits
@@ -107,47 +108,67 @@ class Index(NotebookView):
 
     def engine(self, name: str) -> Engine:
         """One of its engines, loaded."""
-        from karat.retrieve import ENGINES
-
         if name not in self.built:
-            if name not in self.engines:
-                have = ", ".join(self.engines)
-                raise UsageError(
-                    f"this index has no engine {name!r}.{did_you_mean(name, self.engines)} It was built with {have}: "
-                    "choose one of these with --engine or --legs, or index again."
-                )
-            self.built[name] = self._loaded(ENGINES.get(name), name)
+            self.built[name] = self._loaded(name)
         return self.built[name]
 
-    def _loaded(self, kind: Any, name: str) -> Engine:
-        folder = self._part(f"engines/{name}/") / "engines" / name
-        shards = self._shards(f"engines/{name}")
-        engine: Engine = kind.load_shards(folder, shards, self._orders) if shards else kind.load(folder)
+    def engine_over(self, name: str, only: Sequence[int]) -> Engine:
+        """One of its engines over some of its shards, by their numbers: nothing of the others is read or compared."""
+        return self._loaded(name, only)
+
+    def shard_rows(self, name: str) -> list[int]:
+        """How many rows each shard of an engine has; nothing where it has none."""
+        from karat.systems.index_folder import shards_of
+
+        if self.path is None:
+            return []
+        return [one.rows for one in shards_of(self.path, self.about, f"engines/{name}", check=False)]
+
+    def _loaded(self, name: str, only: Sequence[int] | None = None) -> Engine:
+        from karat.retrieve import ENGINES
+
+        if name not in self.engines:
+            have = ", ".join(self.engines)
+            raise UsageError(
+                f"this index has no engine {name!r}.{did_you_mean(name, self.engines)} It was built with {have}: "
+                "choose one of these with --engine or --legs, or index again."
+            )
+        kind: Any = ENGINES.get(name)
+        part = f"engines/{name}"
+        others = [] if only is None else [n for n in range(len(self.shard_rows(name))) if n not in only]
+        folder = self._part(f"{part}/", but=tuple(f"{part}/{number}/" for number in others)) / "engines" / name
+        shards, more = self._shards(part, others=others), {} if only is None else {"only": only}
+        engine: Engine = kind.load_shards(folder, shards, self._orders, **more) if shards else kind.load(folder)
         return engine
 
-    def _part(self, beginning: str) -> Path:
+    def _part(self, beginning: str, but: tuple[str, ...] = ()) -> Path:
         """The folder of the generation, its files whose names begin so compared with their checksums."""
         from karat.systems.index_folder import check_part
 
         assert self.folder is not None
         if self.path is not None and not self.verified:
-            check_part(self.path, self.about, self.folder, beginning)
+            check_part(self.path, self.about, self.folder, beginning, but)
         return self.folder
 
-    def _shards(self, part: str, beginning: str = "") -> list[Path]:
-        """The folders of the shards of a part, likewise; none where it stands in the generation."""
+    def _shards(self, part: str, beginning: str = "", others: Sequence[int] = ()) -> list[Path]:
+        """The folders of the shards of a part, likewise; none where it stands in the generation.
+
+        Shards of the numbers `others` are not compared.
+        """
         from karat.systems.index_folder import shards_of
 
         if self.path is None:
             return []
-        return [one.path for one in shards_of(self.path, self.about, part, beginning, check=not self.verified)]
+        names = [self.about["shards"][part][number]["name"] for number in others]
+        check = not self.verified
+        return [one.path for one in shards_of(self.path, self.about, part, beginning, check=check, whole=names)]
 
     def _chunk_folders(self, beginning: str) -> list[Path]:
         return self._shards("chunks", beginning) or [self._part(beginning)]
 
     @cached_property
     def _orders(self) -> list[Ints] | None:
-        """The row of each row of each shard; None where there is one."""
+        """The row of each row of each shard; None where the index has none."""
         from karat.corpus import load_chunks
         from karat.systems.row_order import ORDER, load_orders
 
@@ -189,6 +210,7 @@ def index(
     limits: ReadLimits | Mapping[str, float | None] | None = None,
     follow_links: bool = False,
     jobs: int | None = None,
+    pool: PoolChoice = None,
     progress: Progress | None = None,
 ) -> Index:
     """Read documents, cut them into chunks, build engines over them and write all of it to a folder.
@@ -200,14 +222,15 @@ def index(
     is down, say, is left out and named among the problems, unless it would take one away that stands there already.
     `limits` is what reading one file may take, such as `{"memory_mb": 2048, "seconds": 300}`: one that takes more is
     named among the problems. Links that lead out of a folder are left out and named, unless `follow_links`. A large
-    corpus is read and built in pieces, by `jobs` processes at a time, as many as there are processors unless given;
-    what was made of a piece for the index that stands there, or by a build that was killed, is used again.
+    corpus is read and built in pieces, by `jobs` processes at a time, as many as there are processors unless given, or
+    by another `pool`: its name, or a dict such as `{"by": "ray", "address": "auto"}`. What was made of a piece for the
+    index that stands there, or by a build that was killed, is used again.
     """
     from karat.corpus import Chunking
     from karat.io.limits import ReadLimits
-    from karat.pool import LocalPool
+    from karat.pool import open_pool
     from karat.systems.index_build import IndexSettings, build
-    from karat.systems.index_folder import drafted
+    from karat.systems.index_folder import LOGS, drafted
 
     names = (engines,) if isinstance(engines, str) else tuple(dict.fromkeys(engines))
     wanted = IndexSettings(
@@ -219,9 +242,10 @@ def index(
         limits=ReadLimits.of(limits),
         follow_links=follow_links,
     )
-    pool, target = LocalPool(jobs), Path(output)
+    target = Path(output)
+    opened = open_pool(pool, jobs, target / LOGS)
     with drafted(target) as draft:
-        build(wanted, draft, _earlier(target), pool, progress or (lambda what, done, total: None))
+        build(wanted, draft, _earlier(target), opened, progress or (lambda what, done, total: None))
     return replace(Index.open(target), reuse=draft.reuse)
 
 

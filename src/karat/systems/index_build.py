@@ -11,7 +11,7 @@ import inspect
 import json
 import shutil
 from collections import Counter
-from collections.abc import Container, Iterator, Mapping, Sequence
+from collections.abc import Callable, Container, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import asdict, dataclass, replace
 from functools import cached_property, reduce
@@ -286,11 +286,17 @@ class _EngineStage:
         hints = {
             "known": self._known(name, {one.path.name for one in outputs.values()}) if todo else None,
             "journals": {one.digest: str(self._draft.journal(number)) for number, one in enumerate(chunks)},
+            "fingerprint": self._fingerprint(name) if todo else None,
         }
         task = replace(task, hints=hints)
         done = self._pool.map(task, list(todo.values()), ledger, self._progress, anew=todo)
         outputs |= {one.digest: output for one, output in done}
         return [outputs[one.digest] for one in chunks]
+
+    def _fingerprint(self, name: str) -> str | None:
+        """What makes the vectors of an engine here, which workers on other machines must have; None where none are."""
+        of: Callable[[Mapping[str, Any]], str] | None = getattr(ENGINES.get(name), "fingerprint_now", None)
+        return of(self.completed[name]) if of is not None and self._pool.is_cluster else None
 
     def _standing(self, name: str, task: Task, inputs: Mapping[str, Shard]) -> dict[str, Shard]:
         """What is in the ledger and would be the same now."""

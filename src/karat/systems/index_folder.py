@@ -28,12 +28,12 @@ from karat.io.lock import LOCK, locked
 from karat.io.writing import NO_ROOM, PART, unwritable, write_whole
 from karat.pool import Ledger, Shard, is_shard_name, shard_card
 
-HEAD, JOURNAL, SHARDS = "index.json", "embeddings.journal", "shards"
+HEAD, JOURNAL, SHARDS, LOGS = "index.json", "embeddings.journal", "shards", "logs"
 FORMAT, VERSIONS = "karat index", (1, 2)
 _DRAFT = ".draft-"
 _GENERATION = re.compile(r"[0-9a-f]{12}(-\d+)?")
 _JOURNALS = re.compile(rf"{re.escape(JOURNAL)}(\.\d+)?")
-_LEFT = re.compile(rf"{_GENERATION.pattern}|\.{re.escape(HEAD)}{PART}|{SHARDS}")  # by a build that was killed
+_LEFT = re.compile(rf"{_GENERATION.pattern}|\.{re.escape(HEAD)}{PART}|{SHARDS}|{LOGS}")  # by a build that was killed
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -231,9 +231,12 @@ def _shard_fault(path: Path, head: Mapping[str, Any], *, verify: bool) -> str | 
     return None
 
 
-def check_part(path: Path, head: Mapping[str, Any], folder: Path, beginning: str) -> None:
-    """Compare the larger files of a part of an index, by how their names begin, with their checksums."""
-    if what := part_fault(folder, head["files"], beginning):
+def check_part(path: Path, head: Mapping[str, Any], folder: Path, beginning: str, but: tuple[str, ...] = ()) -> None:
+    """Compare the larger files of a part of an index, by how their names begin, with their checksums.
+
+    Names that begin as one of `but` are left out.
+    """
+    if what := part_fault(folder, head["files"], beginning, but=but):
         raise damaged(path, what)
 
 

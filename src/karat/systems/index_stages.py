@@ -60,7 +60,7 @@ class BuildShard:
     """Builds a shard of an engine over the chunks of a shard.
 
     `known` is the folder of an index whose embeddings may be used again; `journals` are where those of each shard are
-    kept until it is complete.
+    kept until it is complete; `fingerprint` is that of the model which each worker must have, None where nobody asks.
     """
 
     def __init__(self, settings: Mapping[str, Any], progress: Progress) -> None:
@@ -77,9 +77,11 @@ class BuildShard:
     def run(self, shard: Shard, folder: Path) -> int:
         """Write the engine's shard."""
         texts = SearchedTexts(load_chunks(shard.path), self._settings["titles"])
-        more = {}
-        if "known" in inspect.signature(self._engine.build_shard).parameters:
+        taken, more = inspect.signature(self._engine.build_shard).parameters, {}
+        if "known" in taken:
             more = {"known": self._known, "journal": Path(self._settings["journals"][shard.digest])}
+        if "fingerprint" in taken:
+            more["fingerprint"] = self._settings["fingerprint"]
         self._engine.build_shard(texts, self._settings["settings"], folder, self._progress, **more)
         return len(texts)
 

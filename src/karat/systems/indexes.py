@@ -18,6 +18,7 @@ from karat.io.opening import open_regular, read_whole
 
 if TYPE_CHECKING:
     from karat.models import EmbedderSettings
+    from karat.pool import PoolChoice
     from karat.retrieve import Progress
     from karat.systems.index import Index
 
@@ -35,7 +36,7 @@ def index_of(
     settings: Mapping[str, Mapping[str, Any]] | None = None,
     limits: ReadLimits | None = None,
     follow_links: bool = False,
-    jobs: int | None = None,
+    pool: PoolChoice = None,
     say: Progress = lambda what, done, total: None,
 ) -> Index:
     """The index of documents under these settings; the one that stands in `work` where nothing changed.
@@ -71,7 +72,7 @@ def index_of(
         pass
     made = index(
         list(sources), folder, chunk=chunk, titles=titles, embedder=embedder, engines=engines, settings=settings,
-        limits=limits, follow_links=follow_links, jobs=jobs, progress=say,
+        limits=limits, follow_links=follow_links, pool=pool, progress=say,
     )  # fmt: skip
     write_whole(note, json.dumps(made_from, indent=2, default=str) + "\n")
     return made

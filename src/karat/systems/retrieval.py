@@ -39,6 +39,7 @@ if TYPE_CHECKING:
 
 Progress = Callable[[str, int, int], None]
 TIMED = 100  # questions that are searched one at a time where they are timed: enough for a 95% of their seconds
+_ALONE = -1  # the block of questions that are timed alone where they are timed
 BATCH = 1000  # questions that are searched together, and journaled when all are: what a run that is stopped does again
 
 
@@ -130,7 +131,8 @@ class Retrieval:
     """Questions over some engines. A leg is searched once, as deep as any system of the plan needs it.
 
     With `timed` some questions are searched singly and timed, TIMED of them or all where there are no more; the others
-    in batches, by a `pool` where that pays, and a `memory` may know what was found before. A leg whose top depends on
+    in batches, by a `pool` where that pays, and a `memory` may know what was found before. A pool that is a cluster
+    searches all of them, and nobody tells their seconds. A leg whose top depends on
     how deep it is searched, approximate or rewritten, is searched once for each depth. A model that rewrites is asked
     for all questions at once, before they are searched. What a question excludes is searched past.
     """
@@ -220,14 +222,32 @@ class Retrieval:
             known = self._rewritten.get(settings.rewrite, {})
             asked = sorted({question for question, _ in new if question not in known})
             known = {**known, **dict(zip(asked, self._ask(settings.rewrite, asked), strict=True))}
-            for begin in range(0, len(new), BATCH):
-                part = list(new.items())[begin : begin + BATCH]
-                asked_for = [known[question] for (question, _), _ in part]
-                found = self.engines.ranks_of(leg, asked_for, [rows[i] for _, i in part])
-                ranks |= zip((key for key, _ in part), found.tolist(), strict=True)
+            found = self._ranks_of(leg, [known[question] for question, _ in new], [rows[i] for i in new.values()])
+            ranks |= zip(new, found.tolist(), strict=True)
             return np.array([ranks[key] for key in keys], np.int64)
 
         return of
+
+    def _ranks_of(self, leg: str, asked: Sequence[Rewritten], rows: Sequence[Ints]) -> Ints:
+        """The rank of the best of some rows for each question, by the pool where it can."""
+        index, pool, ranks = self.engines.index, self._pool, np.zeros(len(asked), np.int64)
+        here = np.arange(len(asked))
+        if (
+            index is not None
+            and pool is not None
+            and pool.can_rank(index, leg)
+            and not self.engines.is_approximate(leg)
+        ):
+            is_plain = np.array([len(one.queries) == 1 for one in asked], bool)
+            there, here = np.flatnonzero(is_plain), np.flatnonzero(~is_plain)
+            if len(there):
+                queries = [asked[i].queries[0] for i in there.tolist()]
+                ranks[there] = pool.ranks_of(index, leg, queries, [rows[i] for i in there.tolist()])
+        for begin in range(0, len(here), BATCH):
+            part = here[begin : begin + BATCH]
+            some = part.tolist()
+            ranks[part] = self.engines.ranks_of(leg, [asked[i] for i in some], [rows[i] for i in some])
+        return ranks
 
     def _leg(self, name: str, rewrite: tuple[str, ...], depth: int) -> _Leg:
         if not rewrite and not self.engines.is_approximate(name):
@@ -246,13 +266,27 @@ class Retrieval:
         return replace(leg, ranked=self._excluded.without_rows(leg.ranked, leg.chunks).top(depth))
 
     def _together(self, name: str, rewrite: tuple[str, ...], depth: int) -> _Leg:
-        rewritten = self._rewrite(rewrite, range(len(self.questions)))
-        self.engines.get(name)  # what loading it takes is no question's time
+        known = self._rewrite(rewrite, range(len(self.questions)))
+        rewritten, index, pool = [known[i] for i in range(len(self.questions))], self.engines.index, self._pool
         self._progress(f"searching by {'+'.join((name, *steps_of(rewrite, None)))}", 0, 1)
-        started = perf_counter()
-        ranked = self.engines.search(name, [rewritten[i] for i in range(len(self.questions))], depth)
-        seconds = self._shared(perf_counter() - started)
-        return _Leg(self.engines.chunks(name), ranked, seconds, self.engines.failed)
+        parts, rest, seconds, failed = list[Ranked](), rewritten, np.full(len(rewritten), np.nan), dict[int, str]()
+        if index is None or pool is None or not pool.takes_all(index, name):
+            self.engines.get(name)  # what loading it takes is no question's time
+            first = BATCH if pool is not None and pool.reaches(index, name) else len(rewritten)
+            started = perf_counter()
+            parts.append(self.engines.search(name, rewritten[:first], depth))
+            spent, rest, failed = perf_counter() - started, rewritten[first:], self.engines.failed
+            if rest and pool is not None and not pool.pays(index, name, spent / first * len(rest)):
+                parts.append(self.engines.search(name, rest, depth))
+                spent, rest = perf_counter() - started, []
+            seconds = seconds if rest else self._shared(spent)
+        if rest:
+            assert index is not None
+            assert pool is not None
+            blocks = {begin: rest[begin : begin + BATCH] for begin in range(0, len(rest), BATCH)}
+            searched = dict(pool.search(index, name, depth, blocks, self._progress))
+            parts += [searched[begin] for begin in blocks]
+        return _Leg(self.engines.chunks(name), Ranked.joined(parts), seconds, failed)
 
     def _in_batches(self, name: str, rewrite: tuple[str, ...], depth: int) -> _Leg:
         from karat.retrieve.rewrite import rewrite_all
@@ -270,13 +304,16 @@ class Retrieval:
         }
         missing = [number for batch in todo.values() for number in batch]
         rewritten = self._rewrite(rewrite, missing)
-        if missing:
+        index = self.engines.index
+        elsewhere = self._pool is not None and self._pool.takes_all(index, name)
+        if missing and not elsewhere:
             self.engines.search(name, rewrite_all([], [""]), 1)  # loads what is no question's time
         searching = f"searching by {'+'.join((name, *steps_of(rewrite, None)))}"
         done = len(self.questions) - len(missing)
-        timed = [float(spent[0]) for _, spent in known.values() if len(spent) == 1]
+        timed = [float(spent[0]) for _, spent in known.values() if len(spent) == 1 and not np.isnan(spent[0])]
         asked = {i: [rewritten[number] for number in batch] for i, batch in todo.items()}
-        for i, ranked, spent in self._searched(name, depth, asked, several, timed):
+        search = self._elsewhere if elsewhere else self._searched
+        for i, ranked, spent in search(name, depth, asked, several, timed):
             if i in earlier:
                 numbers, ranked = [*earlier[i][0], *todo[i]], Ranked.joined([earlier[i][1], ranked])
                 ranked = ranked.take(np.argsort(np.array(numbers, np.int64)))
@@ -309,6 +346,20 @@ class Retrieval:
             yield from ((i, ranked, np.nan) for i, ranked in self._pool.search(index, name, depth, blocks))
         else:
             yield from ((i, self.engines.search(name, block, depth), np.nan) for i, block in blocks.items())
+
+    def _elsewhere(
+        self, name: str, depth: int, todo: Mapping[int, Sequence[Rewritten]], several: Sequence[int], _: list[float]
+    ) -> Iterator[tuple[int, Ranked, float]]:
+        """The same by a cluster, which is asked for all: those that are timed here are one block there, and untimed."""
+        assert self._pool is not None
+        assert self.engines.index is not None
+        alone = [i for i in todo if i not in several]
+        blocks = {i: todo[i] for i in several} | ({_ALONE: [todo[i][0] for i in alone]} if alone else {})
+        for i, ranked in self._pool.search(self.engines.index, name, depth, blocks, self._progress):
+            if i == _ALONE:
+                yield from ((one, ranked.take(np.array([place])), np.nan) for place, one in enumerate(alone))
+            else:
+                yield i, ranked, np.nan
 
     def _by(self, rewrite: tuple[str, ...]) -> str:
         """The chat model that rewrites, as keys of a memory have it."""

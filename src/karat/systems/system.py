@@ -94,14 +94,15 @@ class IndexSystem:
     retrieval: Retrieval
 
     def runs(self, configuration: Configuration, request: RunRequest) -> Iterator[SystemRun]:
-        """What it finds for each question, with the seconds of each."""
+        """What it finds for each question, with the seconds of those that were timed."""
         retrieved = self.retrieval.of(self.settings, request.length)
+        seconds = retrieved.total_seconds
         top = retrieved.top(request.length)
         run = top.run(configuration.name, request.testset.ids, request.pages)
         yield SystemRun(
             configuration=configuration,
             run=run,
-            seconds=retrieved.total_seconds,
+            seconds=seconds if any(spent is not None for spent in seconds) else (),
             notes=_notes(configuration, retrieved),
             retrieved=top if retrieved.settings.rerank is None else retrieved,
             retrieval=self.retrieval,

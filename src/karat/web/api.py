@@ -6,11 +6,13 @@ import csv
 import io
 import json
 from collections.abc import Iterator, Sequence
+from dataclasses import asdict, fields
 from typing import TYPE_CHECKING, Any
 
 from starlette.responses import Response, StreamingResponse
 
 from karat.core.errors import UsageError
+from karat.experiment.progress_file import RunProgress
 from karat.experiment.store import RUNNING
 from karat.io.formulas import guarded_cell
 from karat.web.details import detail_of
@@ -65,7 +67,7 @@ def api_facets(request: Request) -> Response:
 def api_question(request: Request) -> Response:
     """All that is known of a question."""
     question, systems = question_of(request)
-    refuse_unknown([name for name in request.query_params if name not in ("id", "system")])
+    refuse_unknown(request.query_params, ("id", "system"))
     return json_reply(detail_of(view_of(request), run_of(request), question, systems))
 
 
@@ -73,7 +75,7 @@ def api_progress(request: Request) -> Response:
     """How far a run is."""
     view, run = view_of(request), run_of(request)
     progress = view.progress(run)
-    steps = progress.plain() if progress is not None else dict.fromkeys(("what", "done", "total", "seconds_left"))
+    steps = dict.fromkeys(field.name for field in fields(RunProgress)) if progress is None else asdict(progress)
     rows = len(view.tail(run).rows) if run.state == RUNNING else None
     return json_reply({"state": run.state, **steps, "rows": rows})
 

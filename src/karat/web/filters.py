@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Sequence
+from collections.abc import Collection, Iterable, Sequence
 from dataclasses import dataclass, field, replace
 from math import isfinite
 
@@ -16,6 +16,7 @@ _STATUSES = ("ok", "undefined", "failed")
 _ORDERS = ("up", "down")
 _LISTS = {"kind": "kinds", "system": "systems", "measure": "measures", "failure": "failures"}
 _ONE = ("text", "min", "max", "a", "b", "differ", "side", "labelled", "disagree", "status", "sort", "order", "open")
+FILTERS = (*_LISTS, *_ONE, "tag.NAME")
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -129,11 +130,11 @@ def _answer(name: str, text: str | None) -> bool | None:
     return None if word is None else word == "yes"
 
 
-def refuse_unknown(names: Sequence[str]) -> None:
+def refuse_unknown(names: Iterable[str], known: Collection[str] = FILTERS) -> None:
     """Refuse parameters that would do nothing."""
-    if names:
-        known = [*_LISTS, *_ONE, "tag.NAME"]
-        raise UsageError(f"there is no parameter {names[0]!r:.60}.{did_you_mean(names[0], known)}")
+    for name in names:
+        if name not in known:
+            raise UsageError(f"there is no parameter {name!r:.60}.{did_you_mean(name, known)}")
 
 
 def whole_number(name: str, text: str | None, default: int, most: int) -> int:

@@ -92,7 +92,7 @@ def api_labels(request: Request) -> Response:
     """The labels that stand, the latest first; of one question where it is named."""
     from karat.testset.check import FILTERS
 
-    refuse_unknown([name for name in request.query_params if name != "question"])
+    refuse_unknown(request.query_params, ("question",))
     question = request.query_params.get("question")
     reasons = [{"name": name, "title": FILTERS.get(name).summary} for name in sorted(FILTERS.names())]
     return _reply(view_of(request).marks(run_of(request)), question, reasons=reasons)
@@ -101,7 +101,7 @@ def api_labels(request: Request) -> Response:
 def api_label(request: Request, given: Mapping[str, Any]) -> Response:
     """Store a label; the reply comes when it is on the disk."""
     view, run = view_of(request), run_of(request)
-    refuse_unknown([name for name in given if name not in _GIVEN])
+    refuse_unknown(given, _GIVEN)
     try:
         mark = mark_of({**given, "by": name_of(given.get("by"))})
     except ValueError as problem:
@@ -114,7 +114,7 @@ def api_label(request: Request, given: Mapping[str, Any]) -> Response:
 def api_undo(request: Request, given: Mapping[str, Any]) -> Response:
     """Take a label back that one made oneself; what one said of the thing before stands again."""
     view, run = view_of(request), run_of(request)
-    refuse_unknown([name for name in given if name not in ("id", "by")])
+    refuse_unknown(given, ("id", "by"))
     by = name_of(given.get("by"))
     mark = next((mark for mark in view.marks(run).standing if mark.id == given.get("id")), None)
     if mark is None:
@@ -185,7 +185,7 @@ def api_queue(request: Request) -> Response:
     from karat.web.queue import queue_of
 
     view, run = view_of(request), run_of(request)
-    refuse_unknown([name for name in request.query_params if name != "by"])
+    refuse_unknown(request.query_params, ("by",))
     by, stamp, opened = request.query_params.get("by", ""), view.study_stamp(run), view.study(run)
     if opened is None:
         note = "What is worth labelling is told from study.json.gz, which is not there or too large to open here."

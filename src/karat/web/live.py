@@ -1,60 +1,23 @@
-"""Live: how far a running run is, and the rows that its journal holds already.
+"""Live: the rows that the journal of a running run holds already.
 
-A run says of itself what it does in `progress.json`, about once a second; the journal is read on from where it was
-left, and only its lines of whole rows are looked into.
+The journal is read on from where it was left, and only its lines of whole rows are looked into.
 """
 
 from __future__ import annotations
 
-import json
-import time
 from contextlib import suppress
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
 from karat.core.errors import InputError
-from karat.experiment.progress_file import PROGRESS
 from karat.experiment.store import JOURNAL
 from karat.io.checksum import DamagedError, unsealed_line
 from karat.io.limits import LINE_LIMIT
 from karat.io.opening import range_pieces
 
-MOST_PROGRESS = 4_096
 MOST_READ = 8 << 20  # bytes of a journal that are read at once
 _ROW = b'"system"'
-
-
-@dataclass(frozen=True)
-class Progress:
-    """What a run is doing."""
-
-    what: str
-    done: int
-    total: int
-    seconds_left: float | None
-
-    def plain(self) -> dict[str, Any]:
-        """As JSON values."""
-        return {"what": self.what, "done": self.done, "total": self.total, "seconds_left": self.seconds_left}
-
-
-def progress_of(folder: Path) -> Progress | None:
-    """What a run says it is doing; None where it says nothing."""
-    path = folder / PROGRESS
-    try:
-        if path.is_symlink() or path.stat().st_size > MOST_PROGRESS:
-            return None
-        held = json.loads(path.read_text("utf-8"))
-        what, done, total, begun = (held[name] for name in ("what", "done", "total", "begun"))
-    except (OSError, ValueError, TypeError, KeyError, RecursionError):
-        return None
-    if not isinstance(what, str) or type(done) is not int or type(total) is not int or not 0 <= done <= total < 2**53:
-        return None
-    left = None
-    if isinstance(begun, int | float) and 0 < done < total and (spent := time.time() - begun) >= 1:
-        left = round((total - done) * spent / done, 1)
-    return Progress(what[:200], done, total, left)
 
 
 @dataclass

@@ -8,7 +8,8 @@ from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 from urllib.parse import quote, urlencode
 
-from karat.core.text.words import amount, plural
+from karat.core.text.words import plural
+from karat.experiment.progress_file import RunProgress
 from karat.experiment.store import DAMAGED, RUNNING
 from karat.report.document import Block, Cell, Column, Document, Heading, Link, Notice, Table, Text, Value, text_columns
 from karat.report.labels import LABELS
@@ -209,8 +210,7 @@ def unfinished_page(view: View, run: RunFolder) -> str:
     if run.state == RUNNING:
         step = "It says nothing of how far it is yet."
         if progress is not None:
-            left = f", about {amount(progress['seconds_left'])} s left" if progress["seconds_left"] is not None else ""
-            step = f"{progress['what']}: {progress['done']:,} of {progress['total']:,}{left}"
+            step = RunProgress(**progress).sentence
         blocks.append(Text(step, "headline"))
     elif run.state == DAMAGED:
         blocks.append(Text(_DAMAGED))

@@ -14,7 +14,7 @@ from collections import OrderedDict
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from concurrent.futures import Future
 from contextlib import suppress
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass
 from functools import cached_property
 from math import isfinite
 from pathlib import Path
@@ -22,12 +22,13 @@ from typing import TYPE_CHECKING, Any
 
 from karat.core.errors import InputError, KaratError, did_you_mean
 from karat.core.text.wellformed import well_formed
+from karat.experiment.progress_file import RunProgress
 from karat.experiment.store import RUNNING, RunFolder, open_run, runs_in
 from karat.files import read_marks
 from karat.results.marks import LABELS_FILE, Marks
 from karat.results.serial import STUDY
 from karat.web.held import Making
-from karat.web.live import JournalTail, Progress, progress_of
+from karat.web.live import JournalTail
 from karat.web.replies import NotHereError, NotYetError
 from karat.web.rows import ROWS, QuestionTable, RunFacts
 
@@ -196,9 +197,9 @@ class View:
         future = self.study_future(run)
         return None if future is None else future.result()
 
-    def progress(self, run: RunFolder) -> Progress | None:
+    def progress(self, run: RunFolder) -> RunProgress | None:
         """How far a run is that is running."""
-        return progress_of(run.path) if run.state == RUNNING else None
+        return RunProgress.of(run.path) if run.state == RUNNING else None
 
     def tail(self, run: RunFolder) -> JournalTail:
         """The rows that the journal of a running run holds by now."""
@@ -248,7 +249,7 @@ class View:
             **{name: _real(summary.get(name)) for name in ("mean", "low", "high")},
             "cost_usd": self.cost(run),
             "testset": _text(testset.get("digest")),
-            "progress": progress.plain() if progress is not None else None,
+            "progress": asdict(progress) if progress is not None else None,
         }
 
 

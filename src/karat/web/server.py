@@ -58,11 +58,12 @@ def _run(runs_dir: Path, runs: Sequence[RunFolder], guard: GuardSettings, listen
     import uvicorn
 
     from karat.web.app import ViewSettings, create_app
+    from karat.web.connection import Connection
 
     app = create_app(ViewSettings(runs_dir=runs_dir, guard=guard, named=runs))
     threading.Thread(target=_warm, daemon=True).start()
     config = uvicorn.Config(
-        app, http="h11", ws="none", lifespan="off", log_config=None, log_level="critical", access_log=False,
+        app, http=Connection, ws="none", lifespan="off", log_config=None, log_level="critical", access_log=False,
         proxy_headers=False, server_header=False, timeout_graceful_shutdown=1, limit_concurrency=200,
     )  # fmt: skip
     with suppress(KeyboardInterrupt):  # uvicorn has ended by then, and passes on what ended it

@@ -26,6 +26,7 @@ from karat.experiment.tuning import (
     spec_file_of,
     spec_of_run,
 )
+from karat.web.filters import refuse_unknown
 from karat.web.held import Making
 from karat.web.replies import NotYetError, json_reply, said_of
 from karat.web.requests import get_route, post_route, run_of, view_of
@@ -160,10 +161,7 @@ def _ready(request: Request) -> RunTuner:
 
 
 def _asked(request: Request, tuner: RunTuner) -> Grid:
-    known = {*SETTINGS, "system", "baseline", "page", "seq"}
-    unknown = [name for name in request.query_params if name not in known]
-    if unknown:
-        raise UsageError(f"there is no parameter {unknown[0]!r:.60}. There are {', '.join(sorted(known))}.")
+    refuse_unknown(request.query_params, (*SETTINGS, "system", "baseline", "page", "seq"))
     return _grid(tuner, request.query_params)
 
 

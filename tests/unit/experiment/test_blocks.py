@@ -90,7 +90,7 @@ def test_every_measure_of_answers_gives_the_same_by_blocks(pool):
     assert (here.status == there.status).all()
     assert (here.reasons, here.details, here.floors) == (there.reasons, there.details, there.floors)
     if isinstance(pool.pool, Cluster):
-        assert pool.pool.shards == [("score", f"block {number}") for number in range(3)]
+        assert pool.pool.shards == [("score", f"block {number}") for number in range(3)] * 2
 
 
 def test_what_asks_a_model_and_what_others_wrote_stays_with_who_leads():
@@ -117,7 +117,7 @@ def answered_by(answerer, asked):
 def test_answers_are_the_same_and_come_in_the_same_order(pool, name):
     asked, settings, models = requests(), AnswererSettings(name, contexts=2), models_of(pool=pool)
     answerer = answerer_named(settings, models)
-    by_blocks = models.blocks.answerer(answerer, settings)
+    by_blocks = models.blocks.answerer(answerer, settings, models)
     assert by_blocks is not answerer
     assert (by_blocks.name, by_blocks.fingerprint) == (answerer.name, answerer.fingerprint)
     assert answered_by(by_blocks, asked) == answered_by(answerer, asked)
@@ -131,7 +131,7 @@ def test_an_answer_that_failed_keeps_its_reason(monkeypatch, tmp_path):
 
     monkeypatch.setattr("karat.models._embedder.Encoder.embed", fails)
     settings, models = AnswererSettings(), models_of(pool=BlockPool(Cluster(), tmp_path / "blocks"))
-    answers = answered_by(models.blocks.answerer(answerer_named(settings, models), settings), requests())
+    answers = answered_by(models.blocks.answerer(answerer_named(settings, models), settings, models), requests())
     assert {(one.text, one.error) for _, one in answers} == {(None, "the texts could not be embedded: no memory.")}
 
 
@@ -142,7 +142,7 @@ def test_an_endpoint_is_asked_from_one_place():
         pool=BlockPool(Cluster()),
     )
     answerer = answerer_named(settings, models_of())
-    assert endpoint.blocks.answerer(answerer, settings) is answerer
+    assert endpoint.blocks.answerer(answerer, settings, endpoint) is answerer
     assert endpoint.blocks(table(600, endpoint), parse_all("SemanticSimilarity")) == {}
 
 

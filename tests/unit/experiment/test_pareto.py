@@ -46,6 +46,18 @@ def pair(a, b, difference, adjusted, n=N):
     )  # fmt: skip
 
 
+def test_the_order_in_which_costs_are_added_puts_no_system_behind():
+    costs = [0.1, 0.2, 0.3]
+    assert sum(costs) != sum(costs[::-1])
+    gold = {f"q{i}": {"d": 1} for i in range(3)}
+    runs = {
+        name: [{"id": f"q{i}", "retrieved": ["d"], "cost_usd": cost} for i, cost in enumerate(spent)]
+        for name, spent in (("a", costs), ("b", costs[::-1]))
+    }
+    front = karat.score(gold, runs, measures="MRR").pareto(cost="cost_usd")
+    assert (front.front, front.savings) == (("a", "b"), ())
+
+
 FOUR = {"slow": 9, "quick": 5, "beaten": 4, "untimed": 10}
 SECONDS = {"slow": 0.31, "quick": 0.1, "beaten": 0.2, "untimed": None}
 

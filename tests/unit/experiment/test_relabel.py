@@ -184,6 +184,7 @@ def test_a_review_takes_labels_over(labels, tmp_path):
     noted = []
     review, _ = export_review(path, labels=labels, notify=noted.append)
     assert any("not applied" in note for note in noted)
+    assert "labels: 1 question is marked bad and given the verdict drop: q3." in noted  # it has no --without-bad
     done = apply_review(path, review, output=tmp_path / "out.jsonl")
     assert done.testset.ids == ("q0", "q1", "q2")
     assert done.testset["q0"].gold == (Gold(id="d0"), Gold(id="x0"))

@@ -119,6 +119,14 @@ def test_an_answer_that_failed_is_no_empty_one_in_other_formats(tmp_path, name):
     assert again.failed == {}
 
 
+@pytest.mark.parametrize("name", ["out.tsv", "out.ragas.jsonl", "out.run"])
+def test_formats_without_steps_say_so(tmp_path, name):
+    row = {"id": "1", "answer": "A", "steps": [{"query": "x", "retrieved": ["a"]}]}
+    (tmp_path / "given.jsonl").write_text(json.dumps(row) + "\n")
+    (first,), _ = read_results(tmp_path / "given.jsonl")
+    assert "steps" in write(first, tmp_path / name)
+
+
 def test_several_systems_in_one_file(tmp_path, run):
     other = Run.from_scores("other", {"1": {"a": 1.0, "b": 2.0}})
     write([run, other], tmp_path / "both.jsonl")

@@ -85,6 +85,19 @@ def test_a_usage_that_cannot_be_read_names_its_field(put):
     assert refused(path).startswith(' line 1 field "usage": tokens "a lot" is not a finite number')
 
 
+@pytest.mark.parametrize(
+    ("fields", "about"),
+    [
+        ({"cost_usd": -1}, 'field "cost_usd": cost_usd -1'),
+        ({"total_tokens": "-5"}, 'field "total_tokens": tokens "-5"'),
+        ({"latency_ms": -0.5}, 'field "latency_ms": total_ms -0.5'),
+        ({"seconds": {"retrieve": -1}}, 'field "seconds": seconds -1'),
+    ],
+)
+def test_nothing_costs_less_than_nothing(put, fields, about):
+    assert refused(put("a.jsonl", [{"id": "1", "answer": "A", **fields}])).startswith(f" line 1 {about} is below 0")
+
+
 @pytest.mark.parametrize("seconds", [{"retrieve": 0.25, "answer": 2}, '{"retrieve": 0.25, "answer": 2}'])
 def test_seconds_keep_their_parts(put, seconds):
     (run,), _ = read_results(put("a.jsonl", [{"id": "1", "retrieved": ["d"], "seconds": seconds}]))

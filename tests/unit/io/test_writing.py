@@ -87,3 +87,9 @@ def test_a_link_in_place_of_a_private_file_is_not_followed(tmp_path):
     with pytest.raises(OSError, match="symbolic links"), open(tmp_path / "journal.jsonl", "ab", opener=private):
         pass
     assert other.read_text() == "mine"
+
+
+@pytest.mark.parametrize("place", [".", "/", ""])
+def test_a_place_without_a_name_is_refused(place):
+    with pytest.raises(InputError, match=r"cannot be written: Is a directory\. Choose another place\."):
+        write_whole(place, "x")

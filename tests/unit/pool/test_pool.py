@@ -9,32 +9,18 @@ from dataclasses import replace
 from pathlib import Path
 
 import pytest
+from shouted import log, outputs, shard
 
 from karat.core.errors import InputError, KaratError, UsageError
-from karat.pool import Ledger, LocalPool, Shard, Task
+from karat.pool import Ledger, LocalPool, Task
 
 TASK = Task(name="shouting:Upper", settings={"before": "> "}, work="build", label="shouting")
-
-
-def shard(folder, text, name="a"):
-    path = folder / name
-    path.write_text(text)
-    return Shard(path=path, rows=len(text), digest=text, name=f"shard {name}")
-
-
-def outputs(pairs):
-    return {source.path.name: (output.path / "deep" / "text").read_text() for source, output in pairs}
 
 
 def run(tmp_path, texts, jobs=1, task=TASK, steps=None):
     shards = [shard(tmp_path, text, name) for name, text in texts.items()]
     progress = (lambda *step: steps.append(step)) if steps is not None else (lambda *step: None)
     return list(LocalPool(jobs).map(task, shards, Ledger(tmp_path / "ledger"), progress))
-
-
-def log(tmp_path):
-    path = tmp_path / "log"
-    return [line.split() for line in path.read_text().splitlines()] if path.exists() else []
 
 
 @pytest.mark.parametrize("jobs", [1, 2])

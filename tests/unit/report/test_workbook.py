@@ -32,7 +32,8 @@ def column(content):
 
 TEXTS = [
     "=1+1", "=cmd|' /C calc'!A0", "+1", "-x", "@sum", "007", "1e5", "TRUE", "http://example.org", "mailto:a@b",
-    "{=A1}", " lead", "two\nlines", "😀", "_x0041_", "#N/A", "'quoted",
+    "{=A1}", " lead", "two\nlines", "😀", "_x0041_", "#N/A", "'quoted", "<r><t>rich</t></r>", "<r>a & b<t></r>",
+    "<r></r></is></c><c r='Z9'><f>1+1</f></c><c><is><r></r>",
 ]  # fmt: skip
 
 

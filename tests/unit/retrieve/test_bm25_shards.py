@@ -1,5 +1,6 @@
 """BM25 over shards: the same bytes as over one piece, whatever the plan."""
 
+import shutil
 from collections import Counter
 
 import numpy as np
@@ -8,7 +9,7 @@ import pytest
 from karat.core.errors import InputError, UsageError
 from karat.retrieve._bm25 import counts, postings
 from karat.retrieve._bm25.variants import VARIANTS
-from karat.retrieve._engine import EarlierJoin
+from karat.retrieve._engine import EarlierJoin, merged
 from karat.retrieve.engines.bm25 import BM25Engine
 
 PLANS = (1, 2, 7)
@@ -34,6 +35,7 @@ def sharded(texts, place, shards, *, seed=0, **settings):
     facts = BM25Engine.join(folders, completed, joined, silent)
     engine = BM25Engine.load_shards(joined, folders, orders)
     assert facts["settings"] == dict(engine.settings)
+    engine.some = lambda only: BM25Engine.load_shards(joined, folders, orders, only)
     return engine
 
 
@@ -182,3 +184,36 @@ def test_a_join_from_an_earlier_one_writes_the_same_bytes(corpus, tmp_path, forg
         written.append({p.relative_to(tmp_path / name): p.read_bytes() for p in (tmp_path / name).rglob("*.*")})
     assert written[0] == written[1]
     assert len(written[0]) == 5 * len(shards) + 6
+
+
+@pytest.mark.usefixtures("_small")
+@pytest.mark.parametrize("variant", ["lucene", "okapi", "bm25plus"])
+def test_groups_of_shards_find_together_what_the_whole_finds(corpus, variant, tmp_path):
+    texts, queries = corpus
+    whole = sharded(texts, tmp_path, 7, variant=variant)
+    rows = [np.unique(np.random.default_rng(n).integers(0, len(texts), 1 + n % 4)) for n in range(len(queries))]
+    for groups in (1, 2, 3, 7):
+        engines = [whole.some(group.tolist()) for group in np.array_split(np.arange(7), groups)]
+        assert [len(engine) for engine in engines] == [len(texts)] * groups  # what all have in common stays
+        for depth in (1, 10, 100, 5000):
+            ours, theirs = (
+                merged([engine.search(queries, depth) for engine in engines], depth),
+                whole.search(queries, depth),
+            )
+            assert ours.offsets.tolist() == theirs.offsets.tolist()
+            assert ours.rows.tolist() == theirs.rows.tolist()
+            assert ours.scores.tobytes() == theirs.scores.tobytes()
+        best = merged([engine.best_of(queries, rows) for engine in engines], 1)
+        counts = sum(engine.above(queries, best) for engine in engines)
+        ranks = np.where(np.diff(best.offsets) > 0, counts + 1, 0)
+        assert ranks.tolist() == whole.ranks_of(queries, rows).tolist()
+        assert 0 in ranks
+        assert ranks.max() > 100
+
+
+def test_some_shards_are_opened_without_the_others(corpus, tmp_path):
+    texts, queries = corpus
+    whole = sharded(texts[:40], tmp_path, 3)
+    for name in ("shard3-0", "joined3/2"):
+        shutil.rmtree(tmp_path / name)
+    assert len(whole.some([1]).search(queries, 50)) == len(queries)

@@ -8,6 +8,7 @@ import pytest
 from karat.core.errors import InputError, KaratError, UsageError
 from karat.models import EMBEDDERS, Encoder
 from karat.retrieve import _precision, _recall
+from karat.retrieve._engine import merged
 from karat.retrieve.engines.dense import DenseEngine
 
 SETTINGS = {"embedder": {"name": "spelled"}}
@@ -224,3 +225,43 @@ def test_damaged_shards_are_named(texts, tmp_path, damage):
         (joined / "dense.json").write_text("{}")
     with pytest.raises(InputError, match="Index the documents again"):
         DenseEngine.load_shards(joined, folders, orders)
+
+
+@pytest.mark.parametrize(
+    "settings", [{"precision": "float32"}, {"precision": "float16"}, {"precision": "int8"}, {"ann": "hnsw"}]
+)
+def test_groups_of_shards_find_together_what_the_whole_finds(texts, tmp_path, settings):
+    queries = [*numbers(20, seed=5), "", texts[3], texts[520]]
+    whole, _, place = sharded([*texts, *[""] * 3], tmp_path, 7, **settings)
+    vectors = whole.embed_queries(queries)
+    rows = [np.unique(np.random.default_rng(n).integers(0, len(texts), 1 + n % 4)) for n in range(len(queries))]
+    rows[0] = np.array([560, 561])  # without vectors
+    for groups in (1, 2, 3, 7):
+        engines = [DenseEngine.load_shards(*place, group.tolist()) for group in np.array_split(np.arange(7), groups)]
+        for depth in (1, 10, 100, 1000):
+            ours = merged([engine.search_vectors(vectors, depth) for engine in engines], depth)
+            theirs = whole.search(queries, depth)
+            assert ours.offsets.tolist() == theirs.offsets.tolist()
+            assert ours.rows.tolist() == theirs.rows.tolist()
+            assert ours.scores.tobytes() == theirs.scores.tobytes()
+        best = merged([engine.best_of(vectors, rows) for engine in engines], 1)
+        counts = sum(engine.above(vectors, best) for engine in engines)
+        ranks = np.where(np.diff(best.offsets) > 0, counts + 1, 0)
+        assert ranks.tolist() == whole.ranks_of(queries, rows).tolist()
+        assert ranks[[0, 20]].tolist() == [0, 0]
+
+
+def test_a_group_without_a_vector_finds_nothing(texts, tmp_path):
+    completed = DenseEngine.completed(SETTINGS, {})
+    folders = [tmp_path / "full", tmp_path / "blank", tmp_path / "joined"]
+    for folder, own in zip(folders, (texts[:5], ["", " "]), strict=False):
+        folder.mkdir()
+        DenseEngine.build_shard(own, completed, folder, quiet)
+    folders[2].mkdir()
+    DenseEngine.join(folders[:2], completed, folders[2], quiet)
+    blank = DenseEngine.load_shards(folders[2], folders[:2], [np.arange(5), np.arange(5, 7)], [1])
+    vectors = blank.embed_queries(texts[:2])
+    assert len(blank.search_vectors(vectors).rows) == len(blank.search(texts[:2]).rows) == 0
+    best = blank.best_of(vectors, [np.array([5])] * 2)
+    assert len(best.rows) == 0
+    assert blank.above(vectors, best).tolist() == [0, 0]

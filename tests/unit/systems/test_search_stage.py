@@ -12,7 +12,8 @@ import pytest
 
 import karat
 from karat.core.errors import KaratError
-from karat.pool import Shard
+from karat.pool import LocalPool
+from karat.retrieve.rewrite import Rewritten
 from karat.systems import retrieval as searching
 from karat.systems import search_stage
 from karat.systems.engines import Engines
@@ -63,41 +64,45 @@ def test_processes_find_what_a_plain_loop_finds(folder, tmp_path, small, monkeyp
     index = karat.Index.open(folder / "i")
     questions = [text(n) for n in range(25)]
     found, started = [], []
-    opened = search_stage.Ledger
-    monkeypatch.setattr(search_stage, "Ledger", lambda path: (started.append(path), opened(path))[1])
-    for pool in (None, SearchPool(tmp_path / "one", 1), SearchPool(tmp_path / "two", 2)):
+    mapped = LocalPool.map
+    monkeypatch.setattr(LocalPool, "map", lambda *given: (started.append("map"), mapped(*given))[1])
+    for pool in (None, SearchPool(tmp_path / "one", LocalPool(1)), SearchPool(tmp_path / "two", LocalPool(2))):
         retrieval = Retrieval(Engines(index), questions, timed=True, pool=pool)
         found.append(retrieval.of(SystemSettings(engine, rewrite=rewrite), 5).ranked)
     for other in found[1:]:
         for column in ("offsets", "rows", "scores"):
             assert np.array_equal(getattr(found[0], column), getattr(other, column))
-    assert started == [tmp_path / "two" / "done"]  # one job is the plain loop
+    assert started == ["map"]  # one job is the plain loop
     assert not (tmp_path / "two").exists()
 
 
 def test_a_small_run_and_an_endpoint_start_no_process(folder, tmp_path):
-    index, pool = karat.Index.open(folder / "i"), SearchPool(tmp_path / "s", 2)
+    index, pool = karat.Index.open(folder / "i"), SearchPool(tmp_path / "s", LocalPool(2))
     assert pool.pays(index, "dense", search_stage.PAYS + 1)
     assert not pool.pays(index, "dense", search_stage.PAYS)
     assert not pool.pays(index, "faiss:there", 1e9)
-    assert not SearchPool(tmp_path / "s", 1).pays(index, "dense", 1e9)
+    assert not pool.pays(index, "dense", float("nan"))
+    assert not SearchPool(tmp_path / "s", LocalPool(1)).pays(index, "dense", 1e9)
     index.about["settings"]["engines"]["dense"]["embedder"] |= {"name": "openai", "target": "small"}
     assert not pool.pays(index, "bm25", 1e9)
 
 
 def test_an_index_that_is_built_again_meanwhile_is_not_searched(folder, tmp_path):
-    settings = {"index": str(folder / "i"), "generation": "another", "leg": "bm25", "depth": 3}
+    settings = {"index": str(folder / "i"), "generation": "another", "leg": "bm25", "groups": [], "depth": 3}
     with pytest.raises(KaratError, match="was built again while it was searched"):
         SearchBlock(settings, lambda *step: None)
 
 
 def test_a_question_without_a_query_finds_nothing(folder, tmp_path):
     index = karat.Index.open(folder / "i")
-    (tmp_path / "block").write_text(json.dumps([["amber"], [], ["cedar \ud800"]]))
-    settings = {"index": str(index.path), "generation": str(index.about["generation"]), "leg": "bm25", "depth": 3}
-    shard = Shard(path=tmp_path / "block", rows=3, digest="x")
-    assert SearchBlock(settings, lambda *step: None).run(shard, tmp_path) == 3
-    assert np.diff(np.load(tmp_path / "offsets.npy")).tolist() == [3, 0, 3]
+    pool, block = (
+        SearchPool(tmp_path, LocalPool(1)),
+        [Rewritten("", one) for one in (("amber",), (), ("cedar \ud800",))],
+    )
+    ((number, ranked),) = pool.search(index, "bm25", 3, {7: block})
+    assert number == 7
+    assert np.diff(ranked.offsets).tolist() == [3, 0, 3]
+    assert [len(ranked) for _, ranked in pool.search(index, "dense", 3, {0: []})] == [0]
 
 
 KILLED = """

@@ -55,6 +55,7 @@ def test_a_label_is_stored_with_what_is_known_of_its_hit(own):
         ({**HIT, "hit": {"id": "../../c9"}}, 404, "no system has the hit"),
         ({**ANSWER, "kind": "claim", "claim": "the cook sings", "value": "supported"}, 404, "no claim"),
         ({**ANSWER, "undoes": "x"}, 400, "no parameter"),
+        ({**ANSWER, "nots": "x"}, 400, "'nots'. Did you mean note?"),
         ([], 400, "object of JSON"),
     ],
 )

@@ -1,19 +1,23 @@
 """The server: ports, names, the address it prints, and one that runs as a process until Ctrl-C."""
 
+import asyncio
 import http.client
 import re
 import signal
 import socket
 import subprocess
 import sys
+import threading
+import time
 from urllib.parse import parse_qs, urlsplit
 
 import pytest
+import uvicorn
 from viewed import run_with, small_study
 
 from karat.core.errors import UsageError
 from karat.experiment.store import RunFolder
-from karat.web import server
+from karat.web import connection, server
 from karat.web.guard import GuardSettings
 
 COMMAND = "import sys; from karat.cli.main import main; sys.argv[0] = 'karat'; main()"
@@ -131,3 +135,56 @@ def test_a_server_answers_two_browsers_until_ctrl_c_and_writes_nothing(tmp_path)
     assert (process.returncode, err) == (0, "")
     assert token not in out
     assert {path: path.read_bytes() for path in run.path.rglob("*") if path.is_file()} == before
+
+
+@pytest.fixture
+def patient(tmp_path, monkeypatch):
+    """A server that waits .5 s for a request, and takes 1 s to answer one; where it listens."""
+    started = []
+
+    class Server(uvicorn.Server):
+        def run(self, sockets):
+            started.append(self)
+            asyncio.run(self.serve(sockets))
+
+    async def slow(scope, receive, send):
+        while (await receive()).get("more_body"):
+            pass
+        await asyncio.sleep(1)
+        await send({"type": "http.response.start", "status": 204, "headers": []})
+        await send({"type": "http.response.body", "body": b""})
+
+    monkeypatch.setattr(connection, "PATIENCE", 0.5)
+    monkeypatch.setattr(uvicorn, "Server", Server)
+    monkeypatch.setattr("karat.web.app.create_app", lambda settings: slow)
+    listening, _ = server.listen("127.0.0.1", 0)
+    thread = threading.Thread(target=server._run, args=(tmp_path, (), GuardSettings(0), listening), daemon=True)
+    thread.start()
+    yield listening.getsockname()
+    started[0].should_exit = True
+    thread.join(20)
+    listening.close()
+
+
+@pytest.mark.parametrize(
+    "begun",
+    [
+        b"",
+        b"GET / HTTP/1.1\r\nHost: 127",
+        b"POST / HTTP/1.1\r\nHost: a\r\nContent-Length: 9\r\n\r\n{",
+        b"GET / HTTP/1.1\r\nHost: a\r\n\r\nGET / HT",
+    ],
+)
+def test_who_does_not_end_a_request_is_not_waited_for(patient, begun):
+    with socket.create_connection(patient, timeout=20) as waiting:
+        waiting.sendall(begun)
+        while waiting.recv(1000):
+            pass
+
+
+def test_an_answer_may_take_longer_than_a_request(patient):
+    with socket.create_connection(patient, timeout=20) as waiting:
+        for piece in (b"POST / HTTP/1.1\r\nHost: a\r\nContent-Length: 2\r\n\r\n", b"{}"):
+            waiting.sendall(piece)
+            time.sleep(0.1)
+        assert waiting.recv(1000).startswith(b"HTTP/1.1 204")

@@ -136,6 +136,7 @@ def test_questions_won_and_lost_are_counted_by_question(browser, run, folder):
         ("k=1000", "take 100 at most"),
         ("fusion=nothing", "nothing"),
         ("rewrite=expand:/etc/passwd", "there is no parameter 'rewrite'"),
+        ("aplha=0.5", "Did you mean alpha?"),
         ("system=none", "no system of this run"),
         ("baseline=none", "this run has no system 'none'"),
         ("seq=x", "whole number"),

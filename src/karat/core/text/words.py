@@ -328,3 +328,14 @@ def mean_note(answered: int, missing: int, other: float | None, *, counted: bool
     which = "those alone" if counted else "missing as 0"
     shown = "no mean" if other is None else number(other, 3)
     return f"{answered:,} of {answered + missing:,} answered; {which}: {shown}"
+
+
+def money(usd: float | None) -> str:
+    """An amount: `unknown` where it is.
+
+    >>> money(None), money(0.0), money(0.00042), money(12.5)
+    ('unknown', '0.00 USD', '0.00042 USD', '12.50 USD')
+    """
+    if usd is None:
+        return "unknown"
+    return f"{usd:,.2f} USD" if usd == 0 or usd >= 0.01 else f"{usd:.2g} USD"

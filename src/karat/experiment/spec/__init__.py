@@ -31,6 +31,7 @@ if TYPE_CHECKING:
     from karat.experiment.sweep.grid import Grid
     from karat.models import EmbedderSettings
     from karat.models.chat import ChatSettings
+    from karat.pool import PoolSettings
 
 __all__ = [
     "AnswerKeys",
@@ -246,6 +247,13 @@ class Spec:
         if answer is not None and answer.systems is not None:
             return tuple(answer.systems)
         return tuple(one.name for one in self.systems()) or None
+
+    @property
+    def pool(self) -> PoolSettings:
+        """Who does the work."""
+        from karat.pool import PoolSettings
+
+        return PoolSettings() if self.keys.pool is None else self.keys.pool.settings
 
     def chat_settings(self, *, judge: bool = False) -> ChatSettings | None:
         """The chat model that answers and rewrites, or the one that judges; None: there is none."""

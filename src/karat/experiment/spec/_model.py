@@ -7,7 +7,7 @@ from typing import Annotated, Any, Literal
 
 from pydantic import Field, ValidationInfo, field_validator
 
-from karat.core.errors import KaratError
+from karat.core.errors import KaratError, UsageError
 from karat.core.language import parse, parse_all
 from karat.experiment.rules import parse_rule
 from karat.experiment.spec._answers import CHAT, AnswerValue, ModelValue
@@ -41,6 +41,7 @@ from karat.match import MATCHERS
 from karat.measures.dialects import dialect_named
 from karat.measures.entailment import MODEL, NLI
 from karat.models import EmbedderSettings
+from karat.pool import PoolSettings
 from karat.systems.environment import has_variables, texts_of
 from karat.systems.settings import OF_FUSION
 
@@ -131,9 +132,33 @@ class ReadingKeys(KeysModel):
 
 
 class PoolKeys(KeysModel):
-    """How the work on a large corpus or many questions is divided; what comes of it is the same."""
+    """Who does the work on a large corpus or many questions; what comes of it is the same."""
 
-    jobs: Jobs | None = Field(None, description="Processes at a time; as many as there are processors by default.")
+    by: Literal["local", "ray"] = Field("local", description="Processes of this machine, or a cluster of Ray.")
+    jobs: Jobs | None = Field(
+        None, description="Shards at a time; as many as there are processors, here or in the cluster, by default."
+    )
+    address: Text | None = Field(
+        None,
+        description="Of a cluster of Ray, HOST:PORT; auto, the default: the one that this machine is part of.",
+    )
+    resources: dict[str, dict[str, float]] = Field(
+        default_factory=dict, description="What a shard of a kind of work takes of the cluster: {embed: {gpu: 1}}."
+    )
+
+    @property
+    def settings(self) -> PoolSettings:
+        return PoolSettings(by=self.by, jobs=self.jobs, address=self.address, resources=self.resources)
+
+    def misfits(self) -> Iterator[Mistake]:
+        try:
+            _ = self.settings
+        except UsageError as problem:
+            yield (), str(problem)
+
+    def uses(self) -> Iterator[Use]:
+        if self.address is not None:
+            yield Use(("address",), "host", self.address)
 
 
 def _matcher(text: str) -> None:
@@ -157,7 +182,7 @@ class SpecKeys(KeysModel):
     reading: ReadingKeys | None = Field(
         None, description="What reading one document of the corpus may take, and whether links are followed."
     )
-    pool: PoolKeys | None = Field(None, description="How the work on a large corpus or many questions is divided.")
+    pool: PoolKeys | None = Field(None, description="Who does the work on a large corpus or many questions.")
     index: Text | None = Field(None, description="An index that stands already, in place of corpus.")
     testset: Text = Field(description="Questions with gold, in any format that karat score reads.")
     map: dict[Text, Text] | None = Field(

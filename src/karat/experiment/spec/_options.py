@@ -23,6 +23,7 @@ def option_values(
     max_cost: float | None = None,
     max_calls: int | None = None,
     processes: int | None = None,
+    pool: Mapping[str, Any] | None = None,
     **model: Any,
 ) -> dict[str, Any]:
     """The keys that options change, each whole; what they leave open stays as written.
@@ -46,8 +47,10 @@ def option_values(
             raise UsageError(f"--{option} is for a chat model, and none is named. Add --model.")
         same = named.get("name") in (None, before.get("name"))
         values["model"] = {**(before if same else {}), **named}
-    if processes is not None:
-        values["pool"] = {"jobs": processes}
+    if workers := _given(jobs=processes, **(pool or {})):
+        before = _mapping(written.get("pool"), "by")
+        same = workers.get("by") in (None, before.get("by", "local"))
+        values["pool"] = {**(before if same else {}), **workers}
     if limits := _given(max_cost_usd=max_cost, max_calls=max_calls):
         values["budgets"] = {**(written.get("budgets") or {}), **limits}
     return values

@@ -8,6 +8,7 @@ import weakref
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import ExitStack
 from dataclasses import replace
+from functools import cache
 from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import TYPE_CHECKING, Any
@@ -24,6 +25,7 @@ from karat.experiment.study import values_of
 from karat.experiment.sweep.grid import Grid, Point
 from karat.experiment.sweep.swept import MOST_SCORES, Swept, SweptIndex, check_held
 from karat.match import Exclusions
+from karat.pool import PoolChoice, open_pool
 from karat.stats.arrays import DistinctRows
 from karat.systems.engines import Engines
 from karat.systems.retrieval import Retrieval
@@ -34,9 +36,11 @@ if TYPE_CHECKING:
     from karat.core.types import TestSet
     from karat.match import Resolution
     from karat.measures.dialects import Dialect
+    from karat.pool import Pool
     from karat.results.evaluation import Note
     from karat.retrieve import Progress
     from karat.systems.index import Index
+    from karat.systems.search_stage import SearchPool
 
     _Source = tuple[Index, str | None, str | None, tuple[Point, ...]]  # with its chunking and its embedder
 
@@ -59,6 +63,7 @@ def sweep(
     columns: Mapping[str, str] | None = None,
     work: str | os.PathLike[str] | None = None,
     resolution: Resolution | None = None,
+    pool: PoolChoice = None,
     progress: Progress | None = None,
 ) -> Swept:
     """Score every configuration of a grid on a test set.
@@ -72,6 +77,8 @@ def sweep(
     tokens, as the smallest depth if that is more. The scores are those of each `System` run alone.
     `matching` is as in `karat.score`.
     A `resolution` of this test set's gold against this index, where there is one already, is taken as it is.
+    A `pool` (its name, or a dict such as `{"by": "local", "jobs": 4}`) builds the indexes, and searches where that
+    pays; what it writes stands in `work`, which a cluster must see. Without one, one process searches.
     """
     from karat.experiment.inputs import resolved
     from karat.files import as_testset
@@ -96,12 +103,15 @@ def sweep(
     if resolution is not None and (grid.chunk or grid.embedder):
         raise UsageError("gold resolved against one index says nothing of those that are to be built. Leave it out.")
     with ExitStack() as stack:
-        sources = _sources(source, grid, points, _folder(work, stack), say)
+        opened = None if pool is None else open_pool(pool)
+        folder = _folder(work, stack, is_shared=opened is not None and opened.is_cluster)
+        sources = _sources(source, grid, points, folder, opened, say)
         parts: list[SweptIndex] = []
         values = tuple(DistinctRows(np.zeros((0, len(questions)))) for _ in cells)
         shares: dict[str, float] = {}
         for index, chunk, embedder, chosen in sources:
-            retrieval = _retrieval(index, questions, chosen, length, say)
+            searches = None if opened is None else _search_pool(folder(), opened)
+            retrieval = _retrieval(index, questions, chosen, length, searches, say)
             held = resolution or resolved(questions, index, choices, lambda what: say(what, 0, 1))
             part = SweptIndex(index, held, chosen, retrieval, length, settings.pages, chunk, embedder)
             shares |= score_cells(part, cells, values, repeats, spoken, say)
@@ -221,8 +231,15 @@ def _check_questions(testset: TestSet) -> None:
     refuse_textless(testset, testset.name)
 
 
+def _search_pool(folder: Path, pool: Pool) -> SearchPool:
+    from karat.systems.search_stage import SEARCHES, SearchPool
+
+    folder.mkdir(parents=True, exist_ok=True)
+    return SearchPool(folder / SEARCHES, pool)
+
+
 def _sources(
-    source: Any, grid: Grid, points: Sequence[Point], work: Callable[[], Path], say: Progress
+    source: Any, grid: Grid, points: Sequence[Point], work: Callable[[], Path], pool: Pool | None, say: Progress
 ) -> list[_Source]:
     """The indexes of a sweep, each with its chunking, its embedder and its configurations under names of their own."""
     from karat.systems.index import Index
@@ -235,10 +252,12 @@ def _sources(
         if not isinstance(source, str | os.PathLike):
             raise UsageError("several documents were given. Index them first, or name chunkings to sweep over.")
         return [(Index.open(source), None, None, tuple(points))]
-    return _built(source, grid, points, work(), say)
+    return _built(source, grid, points, work(), pool, say)
 
 
-def _built(source: Any, grid: Grid, points: Sequence[Point], work: Path, say: Progress) -> list[_Source]:
+def _built(
+    source: Any, grid: Grid, points: Sequence[Point], work: Path, pool: Pool | None, say: Progress
+) -> list[_Source]:
     """An index for each chunking and embedder, with the configurations it serves under names of their own.
 
     Engines that need no embedder are built once for each chunking and shared; configurations that consult only such
@@ -263,7 +282,7 @@ def _built(source: Any, grid: Grid, points: Sequence[Point], work: Path, say: Pr
         for embedder in embedders if "dense" in names else embedders[:1]:
             engines = names if first is None else ("dense",)
             settings = EmbedderSettings.parse(embedder) if embedder is not None else None
-            index = index_of(sources, work, chunk=chunk, embedder=settings, engines=engines, say=say)
+            index = index_of(sources, work, chunk=chunk, embedder=settings, engines=engines, pool=pool, say=say)
             chosen = points if first is None else [p for p in points if "dense" in p.system.consulted]
             if first is not None:
                 index.built.update({name: first.engine(name) for name in names if name != "dense"})
@@ -282,21 +301,37 @@ def _marked_name(point: Point, chunk: str | None, embedder: str | None) -> str:
     return f"{point.name} [{shown}]" if shown else point.name
 
 
-def _folder(work: str | os.PathLike[str] | None, stack: ExitStack) -> Callable[[], Path]:
-    """Where indexes are built: the folder given, else one that goes when nobody needs it any more."""
+def _folder(work: str | os.PathLike[str] | None, stack: ExitStack, *, is_shared: bool) -> Callable[[], Path]:
+    """Where indexes are built and searches kept: the folder given, else one that goes when nobody needs it any more.
+
+    What machines share stands where the command is given.
+    """
     if work is not None:
         return lambda: Path(work)
-    return lambda: Path(stack.enter_context(TemporaryDirectory(prefix="karat-sweep-")))
+
+    @cache
+    def made() -> Path:
+        place = "." if is_shared else None
+        return Path(stack.enter_context(TemporaryDirectory(prefix="karat-sweep-", dir=place)))
+
+    return made
 
 
-def _retrieval(index: Index, testset: TestSet, points: Sequence[Point], length: int, progress: Progress) -> Retrieval:
+def _retrieval(
+    index: Index,
+    testset: TestSet,
+    points: Sequence[Point],
+    length: int,
+    pool: SearchPool | None,
+    progress: Progress,
+) -> Retrieval:
     """The questions over the engines of an index, each to be searched once for all configurations."""
     systems = [point.system for point in points]
     for name in dict.fromkeys(name for system in systems for name in system.consulted):
         if ":" in name:
             raise UsageError(f"{name}: a sweep is over engines of one index. Search a store with `karat search`.")
     texts = [question.text for question in testset]
-    retrieval = Retrieval(Engines(index), texts, progress=progress, excluded=Exclusions(testset))
+    retrieval = Retrieval(Engines(index), texts, progress=progress, pool=pool, excluded=Exclusions(testset))
     retrieval.plan(systems, length)
     return retrieval
 

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 from karat.core.lazy import Lazy
 from karat.core.text import tokenise
+from karat.core.text.words import plural
 from karat.measures.judge._prompts import split
 from karat.measures.judge._runner import Sample
 
@@ -37,7 +38,7 @@ class CheckedClaims:
         counts = sorted(Counter(claim["verdict"] for claim in self.claims).items())
         listed = ", ".join(f"{number} {name.replace('_', ' ')}" for name, number in counts)
         first = next((claim for claim in self.claims if claim["verdict"] != verdict and claim["reason"]), None)
-        reason = f"{len(self.claims)} claims: {listed}." + (f" {first['reason']}" if first else "")
+        reason = f"{plural(len(self.claims), 'claim')}: {listed}." + (f" {first['reason']}" if first else "")
         value = self.share(verdict) if value is None else value
         return Sample(value, shown={"reason": reason, "claims": list(self.claims), **shown}, replies=self.replies)
 

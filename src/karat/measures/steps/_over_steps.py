@@ -20,13 +20,23 @@ def over_steps(
     judged: Judged,
     values: Callable[[JudgedSteps], Column],
     lacks: Callable[[JudgedSteps], Sequence[Unmet]] = lambda steps: (),
+    *,
+    counts_nothing: bool = False,
 ) -> MeasureResult:
-    """The values of pairs with steps that lack nothing; of several reasons the first counts."""
+    """The values of pairs with steps that lack nothing; of several reasons the first counts.
+
+    With `counts_nothing` a pair without steps and without a hit counts too, where its system has steps elsewhere:
+    nothing was found for it.
+    """
     steps = judged.steps
     if steps is None:
         return MeasureResult(np.full(judged.pairs, np.nan), dict.fromkeys(range(judged.pairs), NO_STEPS))
+    known = steps.known
+    if counts_nothing:
+        has_steps = known.reshape(len(judged.systems), -1).any(axis=1)
+        known = known | ((judged.slots == 0) & np.repeat(has_steps, len(judged.questions)))
     undefined: dict[int, str] = {}
-    for unmet in reversed((where(~steps.known, NO_STEPS), *lacks(steps))):
+    for unmet in reversed((where(~known, NO_STEPS), *lacks(steps))):
         undefined |= unmet
     return MeasureResult(values(steps), undefined)
 

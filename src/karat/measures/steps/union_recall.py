@@ -19,7 +19,8 @@ from karat.measures.steps._over_steps import over_steps
 def union_recall(judged: Judged, *, steps: int | None = None) -> MeasureResult:
     """Share of the relevant units among the hits of all retrieval calls, or of the first `steps` of them.
 
-    A question with fewer calls counts with all it has.
+    A question with fewer calls counts with all it has, and one that is missing beside others with steps counts 0, as
+    its Recall does.
     """
     if steps is not None and steps < 1:
         raise UsageError(f"UnionRecall: steps={steps} is no number of calls. Write 1 or more.")
@@ -27,4 +28,5 @@ def union_recall(judged: Judged, *, steps: int | None = None) -> MeasureResult:
         judged,
         lambda table: table.recall(judged.rel, None if steps is None else table.end_of(steps)),
         lambda table: [table.unmatchable],
+        counts_nothing=True,
     )

@@ -8,7 +8,7 @@ from dataclasses import dataclass, replace
 from typing import Any
 
 from karat.core.models import Prompt
-from karat.core.text.words import plural
+from karat.core.text.words import money, plural
 from karat.models.chat.cache import Call
 from karat.models.chat.settings import Budget, ChatSettings, messages
 from karat.models.endpoint import RequestFailure
@@ -89,17 +89,6 @@ class ChatSpending:
         rest = "".join(f", {number:,} {what}" for number, what in ends if number)
         more = f", and up to {money(self.doubtful_usd)} for calls that broke off" if self.doubtful_usd else ""
         return f"{plural(self.calls, 'call')}{rest}; {tokens}; cost {money(self.cost_usd)}{more}"
-
-
-def money(usd: float | None) -> str:
-    """An amount: `unknown` where it is.
-
-    >>> money(None), money(0.0), money(0.00042), money(12.5)
-    ('unknown', '0.00 USD', '0.00042 USD', '12.50 USD')
-    """
-    if usd is None:
-        return "unknown"
-    return f"{usd:,.2f} USD" if usd == 0 or usd >= 0.01 else f"{usd:.2g} USD"
 
 
 def tokens_about(prompt: Prompt) -> int:

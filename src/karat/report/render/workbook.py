@@ -8,6 +8,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from datetime import datetime
+from functools import partial
 from io import BytesIO
 from math import isfinite
 from typing import Any
@@ -74,6 +75,8 @@ class _Writer:
             if number > 1:
                 self.notes.append(f"{sheet.name} has more rows than a sheet holds; it goes on in {name}.")
             page = self.book.add_worksheet(name)
+            # XlsxWriter writes a text from <r> to </r> into the file as it is, formulas in it too
+            page._xml_rich_inline_string = partial(_write_escaped, page)
             page.freeze_panes(1, 0)
             page.ignore_errors({"number_stored_as_text": f"A1:XFD{MOST_ROWS}"})
             widths = [len(title) + 3 for title in sheet.titles]  # the arrow of the filter
@@ -117,6 +120,10 @@ class _Writer:
         mark = f" … [cut: {len(text):,} characters]"
         room = 2 * (MOST_CHARACTERS - len(mark))
         return text.encode("utf-16-le")[:room].decode("utf-16-le", "ignore") + mark
+
+
+def _write_escaped(page: Any, text: str, attributes: Sequence[Any] = ()) -> None:
+    page._xml_inline_string(text, False, attributes)
 
 
 class _Exact(float):

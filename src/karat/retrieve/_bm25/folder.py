@@ -150,26 +150,26 @@ def _numbers(folder: Path) -> Numbers:
 
 
 def read_joined(
-    folder: Path, shards: Sequence[Path], orders: Sequence[Ints]
+    folder: Path, shards: Sequence[Path], orders: Sequence[Ints], only: Sequence[int] | None
 ) -> tuple[dict[str, Any], str, Collection, list[PostingShard]]:
-    """Settings, language, terms and postings of a folder that `write_joined` filled for these shards."""
+    """Settings, language and terms of a folder that `write_joined` filled for these shards, and postings of some."""
     card = _card(folder, _JOINED)
     if not card.get("shards") == len(shards) == len(orders):
         _check(folder, f"it was joined of {card.get('shards')!r} shards, not {len(shards)}")
     lexicon = Lexicon(**_arrays(folder, _LEXICON))
     _check(folder, _unsound_terms(lexicon))
     parts = []
-    for number, (shard, order) in enumerate(zip(shards, orders, strict=True)):
-        place = folder / str(number)
+    for number in range(len(shards)) if only is None else only:
+        place, order = folder / str(number), orders[number]
         numbers = _numbers(place) if len(shards) > 1 else None
-        postings = Postings(**_arrays(shard, _PLACES), **_arrays(place, _WEIGHTS))
+        postings = Postings(**_arrays(shards[number], _PLACES), **_arrays(place, _WEIGHTS))
         terms = len(lexicon) if numbers is None else len(numbers)
         _check(
             place,
             _unsound(terms, postings) or order_fault(order, postings.docs) or _unsound_numbers(len(lexicon), numbers),
         )
         parts.append(PostingShard(postings=postings, numbers=numbers, order=order if len(shards) > 1 else None))
-    docs = sum(part.postings.docs for part in parts)
+    docs = sum(map(len, orders))
     _check(folder, _empty(docs))
     collection = Collection(lexicon=lexicon, docs=docs, **_arrays(folder, _COLLECTION))
     if not len(collection.holders) == len(collection.tops) == len(lexicon):

@@ -93,6 +93,10 @@ class PostingShard:
         local = self.terms(terms).tolist()
         return np.array([self.postings.weight(term, row) if term >= 0 else 0.0 for term in local], np.float64)
 
+    def has_any(self, rows: Ints) -> bool:
+        """Whether some rows of the collection are among its own."""
+        return self.order is None or bool((places_in(self.order, rows) >= 0).any())
+
     def row(self, row: int) -> int | None:
         """What its postings call a row of the collection; None where it is in another shard."""
         if self.order is None:

@@ -90,28 +90,59 @@ def search(shards: Sequence[PostingShard], asked: QueryTerms, depth: int, shares
             full = np.array([i for i in queries if len(best[i]) == depth], np.int64)
             last = np.array([best[i][-1] for i in full.tolist()], np.uint64)
             reached[full] = _unkeyed(last).astype(np.float64) - shares[full]
-    sizes = np.fromiter(map(len, best), np.int64, len(best))
-    flat = np.concatenate([*best, np.zeros(0, np.uint64)])
-    offsets = np.concatenate(([0], np.cumsum(sizes))).astype(np.int64)
-    return Ranked(offsets, _rows(flat), _unkeyed(flat).astype(np.float64))
+    return _ranked(best)
 
 
 def ranks_of(
     shards: Sequence[PostingShard], asked: QueryTerms, rows: Sequence[Ints], shares: NDArray[np.float64]
 ) -> Ints:
     """For each query the rank of the best of its rows in all that it finds, by counting those above; 0: not found."""
-    every = np.full(len(rows), -np.inf)
-    plans = [
-        (shard, _SearchPlan(shard.postings, _asked_of(shard, asked), shard.postings.docs, shares, every))
-        for shard in shards
-    ]
-    ranks = np.zeros(len(rows), np.int64)
+    plans, ranks = _EveryRow(shards, asked, shares), np.zeros(len(rows), np.int64)
     for query, sought in enumerate(rows):
-        keys = np.concatenate([_in_collection(shard, plan.keys(query)) for shard, plan in plans])
+        keys = plans.keys(query)
         wanted = keys[np.isin(_rows(keys), sought)]
         if len(wanted):
             ranks[query] = np.count_nonzero(keys > wanted.max()) + 1
     return ranks
+
+
+def best_of(
+    shards: Sequence[PostingShard], asked: QueryTerms, rows: Sequence[Ints], shares: NDArray[np.float64]
+) -> Ranked:
+    """The best of its rows for each query, if it finds any of them; shards that have none are not looked at."""
+    plans, best = _EveryRow(shards, asked, shares), []
+    for query, sought in enumerate(rows):
+        keys = plans.keys(query, sought)
+        best.append(_best(keys[np.isin(_rows(keys), sought)], 1))
+    return _ranked(best)
+
+
+def above(shards: Sequence[PostingShard], asked: QueryTerms, best: Ranked, shares: NDArray[np.float64]) -> Ints:
+    """How many rows stand above the one hit of each query; 0 where it has none."""
+    plans, counts = _EveryRow(shards, asked, shares), np.zeros(len(best), np.int64)
+    hits = _keyed(best.scores.astype(np.float32), best.rows)
+    for query, hit in zip(best.query.tolist(), hits, strict=True):
+        counts[query] = np.count_nonzero(plans.keys(query) > hit)
+    return counts
+
+
+class _EveryRow:
+    """All rows that queries find in some shards."""
+
+    def __init__(self, shards: Sequence[PostingShard], asked: QueryTerms, shares: NDArray[np.float64]) -> None:
+        every = np.full(len(shares), -np.inf)
+        self._plans = [
+            (shard, _SearchPlan(shard.postings, _asked_of(shard, asked), shard.postings.docs, shares, every))
+            for shard in shards
+        ]
+
+    def keys(self, query: int, sought: Ints | None = None) -> NDArray[np.uint64]:
+        """The rows of a query as keys, in no order; of shards that have a row that is sought alone."""
+        plans = self._plans
+        if sought is not None:
+            plans = [(shard, plan) for shard, plan in plans if shard.has_any(sought)]
+        keys = [_in_collection(shard, plan.keys(query)) for shard, plan in plans]
+        return np.concatenate([*keys, np.zeros(0, np.uint64)])
 
 
 class _SearchPlan:
@@ -200,6 +231,14 @@ class _SearchPlan:
         if len(rows) > _ENOUGH * self.depth:
             rows, sums = _above(rows, sums, _reached(sums, self.depth) + rest)
         return rows, sums
+
+
+def _ranked(keys: Sequence[NDArray[np.uint64]]) -> Ranked:
+    """The rows of each query, whose keys stand best first."""
+    sizes = np.fromiter(map(len, keys), np.int64, len(keys))
+    flat = np.concatenate([*keys, np.zeros(0, np.uint64)])
+    offsets = np.concatenate(([0], np.cumsum(sizes))).astype(np.int64)
+    return Ranked(offsets, _rows(flat), _unkeyed(flat).astype(np.float64))
 
 
 def _best(keys: NDArray[np.uint64], depth: int) -> NDArray[np.uint64]:

@@ -23,7 +23,7 @@ from karat.retrieve._bm25 import folder as folders
 from karat.retrieve._bm25.counts import count_terms
 from karat.retrieve._bm25.lexicon import Lexicon
 from karat.retrieve._bm25.postings import TOP, Collection, PostingShard, weigh_all
-from karat.retrieve._bm25.search import QueryTerms, query_terms, ranks_of, search
+from karat.retrieve._bm25.search import QueryTerms, above, best_of, query_terms, ranks_of, search
 from karat.retrieve._bm25.variants import DELTA, EPSILON, VARIANTS, Formula
 from karat.retrieve._engine import EarlierJoin, Progress, check_depth, check_settings, concatenated
 from karat.retrieve._terms import AUTO, Terms
@@ -97,9 +97,15 @@ class BM25Engine:
         return {"settings": settings}
 
     @classmethod
-    def load_shards(cls, folder: Path, shards: Sequence[Path], orders: Sequence[NDArray[np.int64]]) -> Self:
-        """The engine over shards that were joined in a folder; `orders` has the row of each of their rows."""
-        settings, language, collection, parts = folders.read_joined(folder, shards, orders)
+    def load_shards(
+        cls,
+        folder: Path,
+        shards: Sequence[Path],
+        orders: Sequence[NDArray[np.int64]],
+        only: Sequence[int] | None = None,
+    ) -> Self:
+        """The engine over shards that were joined in a folder, or some; `orders` has the row of each of their rows."""
+        settings, language, collection, parts = folders.read_joined(folder, shards, orders, only)
         return cls._loaded(settings, language, collection, parts, folder)
 
     def __len__(self) -> int:
@@ -140,6 +146,18 @@ class BM25Engine:
         with self._reading():
             terms, shares = self._asked(queries)
             return ranks_of(self._shards, terms, rows, shares)
+
+    def best_of(self, queries: Sequence[str], rows: Sequence[NDArray[np.int64]]) -> Ranked:
+        """For each query the best of its rows, if it finds any."""
+        with self._reading():
+            terms, shares = self._asked(queries)
+            return best_of(self._shards, terms, rows, shares)
+
+    def above(self, queries: Sequence[str], best: Ranked) -> NDArray[np.int64]:
+        """How many rows stand above the one hit of each query; 0 where it has none."""
+        with self._reading():
+            terms, shares = self._asked(queries)
+            return above(self._shards, terms, best, shares)
 
     def _asked(self, queries: Sequence[str]) -> tuple[QueryTerms, NDArray[np.float64]]:
         """The known terms of queries, and what these give every row."""

@@ -19,7 +19,7 @@ from karat.core.errors import KaratError
 from karat.core.ranked import Ranked
 from karat.io.arrays import mapped_array
 from karat.io.threads import one_thread, search_threads_for
-from karat.models import EmbedderSettings, Known, embed_all, embedder_named
+from karat.models import EmbedderSettings, Known, embed_all, embedder_named, same_embedder
 from karat.models.hosts import permitted
 from karat.retrieve._dense_settings import AUTO, completed_settings
 from karat.retrieve._engine import Progress, check_depth, concatenated, merged, order_fault
@@ -33,6 +33,7 @@ if TYPE_CHECKING:
 
     from karat.core.docs import Problem
     from karat.core.models import EmbeddingModel
+    from karat.models import Embedder
 
     Ints = NDArray[np.int64]
 
@@ -79,7 +80,9 @@ class DenseEngine:
         journal: Path | None = None,
     ) -> Self:
         """An engine over the texts; `known` and `journal` save embedding again what was embedded before."""
-        engine, queries = cls._built(texts, completed_settings(settings), progress, known, journal)
+        completed = completed_settings(settings)
+        embedder = embedder_named(EmbedderSettings.of(completed["embedder"]))
+        engine, queries = cls._built(texts, completed, embedder, progress, known, journal)
         engine._settle_effort(queries, progress)
         return engine
 
@@ -96,13 +99,13 @@ class DenseEngine:
         cls,
         texts: Sequence[str],
         settings: Mapping[str, Any],
+        embedder: Embedder,
         progress: Progress,
         known: Sequence[Known] | None,
         journal: Path | None,
     ) -> tuple[Self, NDArray[np.float32]]:
         """An engine over the texts, and queries to measure by where it may miss something."""
         precision = settings.get("precision", "float32")
-        embedder = embedder_named(EmbedderSettings.of(settings["embedder"]))
         usable = [one for one in known or () if one.precision in ("float32", precision)]
         embedded = embed_all(embedder, texts, usable, journal, progress)
         vectors = StoredVectors.of(embedded.vectors, precision)
@@ -131,9 +134,12 @@ class DenseEngine:
         *,
         known: Sequence[Known] | None = None,
         journal: Path | None = None,
+        fingerprint: str | None = None,
     ) -> None:
-        """Embed some rows of a collection, into an empty folder."""
-        engine, queries = cls._built(texts, settings, progress, known, journal)
+        """Embed some rows of a collection, into an empty folder; by the model of a fingerprint where one is given."""
+        asked = EmbedderSettings.of(settings["embedder"])
+        embedder = embedder_named(asked) if fingerprint is None else same_embedder(asked, fingerprint)
+        engine, queries = cls._built(texts, settings, embedder, progress, known, journal)
         engine.save(folder)
         if settings["ann"] != "exact":
             np.save(folder / _SAMPLE, queries)
@@ -141,8 +147,13 @@ class DenseEngine:
     @classmethod
     def are_current(cls, shards: Sequence[Path], settings: Mapping[str, Any]) -> list[bool]:
         """Whether each shard of these settings holds the vectors that the model behind their embedder makes today."""
-        embedder = embedder_named(EmbedderSettings.of(settings["embedder"]))
-        return [read(shard, completed_settings)[1].fingerprint == embedder.fingerprint for shard in shards]
+        made_by = cls.fingerprint_now(settings)
+        return [read(shard, completed_settings)[1].fingerprint == made_by for shard in shards]
+
+    @classmethod
+    def fingerprint_now(cls, settings: Mapping[str, Any]) -> str:
+        """What would make the vectors of these settings today."""
+        return embedder_named(EmbedderSettings.of(settings["embedder"])).fingerprint
 
     @classmethod
     def join(
@@ -172,12 +183,14 @@ class DenseEngine:
         }
 
     @classmethod
-    def load_shards(cls, folder: Path, shards: Sequence[Path], orders: Sequence[Ints]) -> Self:
-        """The engine over shards that were joined in a folder; `orders` has the row of each of their rows."""
+    def load_shards(
+        cls, folder: Path, shards: Sequence[Path], orders: Sequence[Ints], only: Sequence[int] | None = None
+    ) -> Self:
+        """The engine over shards that were joined in a folder, or some; `orders` has the row of each of their rows."""
         card = read_card(folder, _JOINED, completed_settings)
         if not card.get("shards") == len(shards) == len(orders):
             raise damaged(folder, f"is damaged: it was joined of {card.get('shards')!r} shards, not {len(shards)}")
-        return cls._over(card["settings"], shards, orders, card["measured"], folder)
+        return cls._over(card["settings"], shards, orders, card["measured"], folder, only)
 
     @classmethod
     def _over(
@@ -187,9 +200,11 @@ class DenseEngine:
         orders: Sequence[Ints],
         measured: Mapping[str, float],
         folder: Path,
+        only: Sequence[int] | None = None,
     ) -> Self:
         parts = []
-        for shard, order in zip(shards, orders, strict=True):
+        for number in range(len(shards)) if only is None else only:
+            shard, order = shards[number], orders[number]
             kept, content, _ = read(shard, completed_settings)
             if problem := order_fault(order, len(content.rows)):
                 raise damaged(shard, f"is damaged: {problem}")
@@ -281,11 +296,15 @@ class DenseEngine:
         self.settings = {**self.settings, "ef_search": effort}
         progress("measuring recall", 1, 1)
 
+    @property
+    def embedder_settings(self) -> EmbedderSettings:
+        """What embeds the queries, where the user has named the host or the folder that it takes."""
+        return permitted(EmbedderSettings.of(self.settings["embedder"]), self._place)
+
     @cached_property
     def embedder(self) -> EmbeddingModel:
         """What embeds the queries, loaded when the first one comes; the one that made the vectors, or an error."""
-        settings = EmbedderSettings.of(self.settings["embedder"])
-        embedder = self._embedder or embedder_named(permitted(settings, self._place))
+        embedder = self._embedder or embedder_named(self.embedder_settings)
         if embedder.fingerprint != self.fingerprint:
             raise KaratError(
                 f"the vectors of this index were made by {self.fingerprint!r}, but the embedder here is "
@@ -298,12 +317,16 @@ class DenseEngine:
         if not queries or not self._dimension:  # nobody is asked to embed for nothing
             check_depth(depth)
             return Ranked.empty(len(queries))
-        return self.search_vectors(self._asked(queries), depth)
+        return self.search_vectors(self.embed_queries(queries), depth)
+
+    def embed_queries(self, queries: Sequence[str]) -> NDArray[np.float32]:
+        """The vectors of queries, by the embedder that made those of the rows."""
+        return self.embedder.embed(queries, "query")
 
     def search_vectors(self, queries: NDArray[np.float32], depth: int = 100) -> Ranked:
         """The nearest rows of queries that are vectors of length 1 already (or zeros, which find nothing)."""
         check_depth(depth)
-        full = np.flatnonzero(queries.any(axis=1) & (self._dimension > 0))
+        full = self._comparable(queries)
         parts = []
         for start in range(0, len(full), _QUERIES):
             numbers = full[start : start + _QUERIES]
@@ -316,7 +339,7 @@ class DenseEngine:
         with self._threads(asked, effort):
             ranked = self._shards[0].search(asked, depth, effort)
             for shard in self._shards[1:]:
-                ranked = merged(ranked, shard.search(asked, depth, effort), depth)
+                ranked = merged([ranked, shard.search(asked, depth, effort)], depth)
         return ranked
 
     def ranks_of(self, queries: Sequence[str], rows: Sequence[Ints]) -> Ints:
@@ -324,25 +347,34 @@ class DenseEngine:
         wanted = [n for n, some in enumerate(rows) if any(len(shard.places(some)) for shard in self._shards)]
         ranks = np.zeros(len(queries), np.int64)
         for start in range(0, len(wanted), _RANKED):
-            numbers = np.array(wanted[start : start + _RANKED])
-            asked = self._asked([queries[number] for number in numbers])
-            full = asked.any(axis=1)
-            numbers, asked = numbers[full], np.ascontiguousarray(asked[full])
-            ranks[numbers] = self._above(asked, [rows[number] for number in numbers]) + 1
+            numbers = wanted[start : start + _RANKED]
+            asked = self.embed_queries([queries[number] for number in numbers])
+            best = self.best_of(asked, [rows[number] for number in numbers])
+            ranks[numbers] = np.where(np.diff(best.offsets) > 0, self.above(asked, best) + 1, 0)
         return ranks
 
-    def _above(self, asked: NDArray[np.float32], rows: Sequence[Ints]) -> Ints:
-        """For each query how many rows stand above the best of its rows."""
-        best = []
+    def best_of(self, asked: NDArray[np.float32], rows: Sequence[Ints]) -> Ranked:
+        """For each query, a vector of length 1 or zeros, the best of its rows, if it finds any."""
+        found = []
         with one_thread():  # a few cosines at a time
-            for query, some in zip(asked, rows, strict=True):
-                hits = (shard.best(query[None], some) for shard in self._shards)
-                best.append(max(hit for hit in hits if hit is not None))
-        above = np.zeros(len(asked), np.int64)
-        with self._threads(asked):
-            for shard in self._shards:
-                above += shard.above(asked, best)
-        return above
+            for query in self._comparable(asked).tolist():
+                hits = (shard.best(asked[query][None], rows[query]) for shard in self._shards)
+                found += [(query, row, cosine) for cosine, row in (hit for hit in hits if hit is not None)]
+        query, row, cosine = (np.array(column) for column in zip(*found, strict=True)) if found else [np.zeros(0)] * 3
+        return Ranked.ordered(len(asked), query.astype(np.int64), row.astype(np.int64), cosine.astype(np.float64), 1)
+
+    def above(self, asked: NDArray[np.float32], best: Ranked) -> Ints:
+        """How many rows stand above the one hit of each query, a vector; 0 where it has none."""
+        counts, queries = np.zeros(len(asked), np.int64), best.query
+        self._comparable(asked)
+        hits = list(zip(best.scores.tolist(), best.rows.tolist(), strict=True))
+        for start in range(0, len(queries), _RANKED):
+            numbers = queries[start : start + _RANKED]
+            some = np.ascontiguousarray(asked[numbers])
+            with self._threads(some):
+                for shard in (one for one in self._shards if len(one.content.vectors)):
+                    counts[numbers] += shard.above(some, hits[start : start + _RANKED])
+        return counts
 
     def _threads(self, asked: NDArray[np.float32], effort: int | None = None) -> AbstractContextManager[Any]:
         """As many threads as pay for a search."""
@@ -353,20 +385,22 @@ class DenseEngine:
         """The cosine of a query and a row; 0 where either has no vector."""
         for shard in self._shards:
             places = shard.places(np.array([row]))
-            asked = self._asked([query]) if len(places) else np.zeros((1, 0), np.float32)
-            if asked.any():
+            asked = self.embed_queries([query]) if len(places) else np.zeros((1, 0), np.float32)
+            if len(self._comparable(asked)):
                 return [("cosine", float(cosines(shard.content.vectors, asked, places[None])[0, 0]))]
         return [("cosine", 0.0)]
 
-    def _asked(self, queries: Sequence[str]) -> NDArray[np.float32]:
-        asked = self.embedder.embed(queries, "query")
+    def _comparable(self, asked: NDArray[np.float32]) -> Ints:
+        """The numbers of the queries that have a vector, where rows have any."""
+        if not self._dimension:
+            return np.zeros(0, np.int64)
         if asked.any() and asked.shape[1] != self._dimension:
             label = EmbedderSettings.of(self.settings["embedder"]).label
             raise KaratError(
                 f"the embedder {label} makes vectors of {asked.shape[1]} numbers, those of this index have "
                 f"{self._dimension}. The model behind it changed: index again."
             )
-        return asked
+        return np.flatnonzero(asked.any(axis=1))
 
     def save(self, folder: Path) -> None:
         """Write an engine of one shard; one of many stands in its folders already."""

@@ -23,6 +23,11 @@ def test_faithfulness_counts_supported_claims(scripted, judge, verdicts):
     assert "Where is it?" not in verify.user
 
 
+def test_one_claim_is_one_claim(scripted, judge, verdicts):
+    chat = scripted(claims={"claims": ["It is old."]}, verdicts=verdicts("supported"))
+    assert judge("Faithfulness", {"contexts": ("c",)}, chat=chat).details[0]["reason"] == "1 claim: 1 supported."
+
+
 @pytest.mark.parametrize(
     ("words", "unit", "liverag"),
     [(["supported"] * 2, 1, 1), (["supported", "not_found"], 0.5, 0), (["contradicted", "not_found"], 0, -1)],

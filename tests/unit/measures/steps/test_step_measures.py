@@ -53,6 +53,15 @@ def values(report, question):
     return {m.name: scores.reason(0, q, i) or scores.value(0, q, i) for i, m in enumerate(scores.measures)}
 
 
+def test_a_question_that_is_missing_counts_nothing_found():
+    report = scored([ROWS[0], ROWS[4]])
+    assert values(report, "q2") == {
+        **dict.fromkeys(NAMES, NO_STEPS), "UnionRecall": 0, "UnionRecall(steps=1)": 0, "UnionRecall(steps=2)": 0,
+    }  # fmt: skip
+    assert report.mean("UnionRecall") == 0.25  # of q1, q2, q4, q5
+    assert values(report, "q3")["UnionRecall"] == NO_GOLD
+
+
 def test_every_measure_by_hand():
     report = scored()
     assert values(report, "q1") == {
@@ -114,7 +123,8 @@ def test_the_number_of_steps_is_sorted_as_a_number_and_differs_by_system():
     [
         (["x"], "step 1: 'x' is no object"),
         ("x", "steps 'x' are no list"),
-        ([*STEPS, {"query": "x"}], "step 5: it neither retrieved anything nor names a tool"),
+        ([*STEPS, {"query": "x"}], "step 5: it neither retrieved anything nor names a tool. Write"),
+        ([{"query": "x", "results": ["a"]}], "nor names a tool (results: not read)"),
         ([{"tool": ["x"]}], 'step 1, "tool"'),
         ([{"tool": "x", "seconds": "soon"}], 'step 1, "seconds": seconds'),
         ([{"tool": "x", "tokens": -1}], 'step 1, "tokens": tokens -1 is below 0'),

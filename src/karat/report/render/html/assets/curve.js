@@ -53,9 +53,13 @@ export function alphaCurve({ curve, main, name }, take) {
 
 const BESIDE_BEST = { best: "the best", same: "not significantly different from the best", worse: "significantly worse than the best" };
 
-/** Ends of the axis a little beyond the values, so that a flat curve does not look steep. */
+/** Ends of an axis of four equal steps of round numbers, no shorter than .2, so that a flat curve does not look steep. */
 function rounded(low, high) {
-  const step = 0.05;
-  const [start, end] = [Math.floor(low / step) * step, Math.ceil(high / step) * step];
-  return end - start < 4 * step ? [start - step, start + 4 * step] : [start, end];
+  const tens = 10 ** Math.floor(Math.log10(Math.max(0.2, high - low) / 4) + 1e-9);
+  for (const step of [1, 2, 2.5, 5, 10, 20].map((one) => one * tens).filter((one) => one >= 0.05 - 1e-9)) {
+    const top = Math.ceil(high / step - 1e-9) * step;
+    const bottom = low >= 0 ? Math.max(0, top - 4 * step) : top - 4 * step;
+    if (bottom <= low + 1e-9) return [bottom, bottom + 4 * step];
+  }
+  return [low, high];
 }

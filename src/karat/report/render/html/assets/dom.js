@@ -37,6 +37,11 @@ export function draw(tag, attributes = {}, ...children) {
   return element;
 }
 
+/** A name that may break behind its signs, and only then within a word. */
+export function breakable(name) {
+  return name.split(/(?<=[_\-:@./])/).flatMap((part, i) => (i ? [make("wbr"), part] : [part]));
+}
+
 /** A labelled choice; `options` are [value, title] pairs. */
 export function choice(title, options, changed) {
   const select = make("select", { onchange: () => changed(select.value) });

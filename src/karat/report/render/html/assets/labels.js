@@ -37,8 +37,8 @@ const sameHit = (a, b) => a?.id === b?.id && (!a?.doc || !b?.doc || a.doc === b.
 const same = (mark, thing) => mark.kind === thing.kind && mark.question === thing.question && (thing.kind === "hit" ? sameHit(mark.hit, thing.hit) : thing.kind === "question" || (mark.system === thing.system && (mark.claim ?? null) === (thing.claim ?? null)));
 const says = (mark, fields) => Object.entries(fields).every(([name, value]) => mark[name] === value);
 
-/** What is said of one question, and controls to say it. */
-export function labeller(run, question) {
+/** What is said of one question, and controls to say it; `told` gets how many labels it has by now. */
+export function labeller(run, question, told = () => {}) {
   const problem = make("p", { class: "problem small", role: "alert", hidden: true });
   const who = nameLine(renderAll);
   const undoButton = make("button", { type: "button", textContent: "Undo", hidden: true, onclick: () => undoLast() });
@@ -57,6 +57,7 @@ export function labeller(run, question) {
     if (reply.reasons) reasons = reply.reasons;
     problem.hidden = true;
     renderAll();
+    told(reply.total);
   }
 
   function renderAll() {

@@ -92,7 +92,7 @@ export function virtualList({ label, fetchPage, fill, header, chosen, loaded, fa
   }
 
   function load() {
-    if (busy) return; // what starts anew asks for its rows itself
+    if (busy) return; // what starts anew asks for its rows itself, and rows after a refusal would be of another list
     const { near, all } = wanted();
     for (const [page, stop] of under) if (!all.includes(page)) stop.abort(), under.delete(page);
     const missing = near.filter((page) => !pages.has(page) && !under.has(page));
@@ -156,6 +156,7 @@ export function virtualList({ label, fetchPage, fill, header, chosen, loaded, fa
       if (!keepPlace) grid.scrollTop = 0;
       if (!keepPlace) active = -1;
       waits = 0;
+      busy = false;
       failed(null);
       measure(reply.total);
       keep(page, reply);
@@ -166,7 +167,6 @@ export function virtualList({ label, fetchPage, fill, header, chosen, loaded, fa
     } finally {
       if (under.get(page) === stop) under.delete(page);
       if (mine === round) grid.removeAttribute("aria-busy");
-      if (mine === round) busy = false;
     }
     load();
   }
@@ -211,10 +211,19 @@ export function virtualList({ label, fetchPage, fill, header, chosen, loaded, fa
     }
   }
 
+  /** Changes what a row says, where it is at hand. */
+  function amend(id, values) {
+    for (const rows of pages.values()) {
+      const place = rows.findIndex((row) => row.id === id);
+      if (place >= 0) rows[place] = { ...rows[place], ...values };
+    }
+    draw();
+  }
+
   grid.addEventListener("scroll", scrolled, { passive: true });
   new ResizeObserver(() => (draw(), load())).observe(grid);
   return {
-    grid, reload, go, choose, find,
+    grid, reload, go, choose, find, amend,
     step: (by, opens) => (opens ? choose(active + by) : go(active + by)),
     page: () => Math.max(1, Math.floor(height() / ROW) - 1),
     get active() { return active; },

@@ -76,11 +76,11 @@ function turns(history) {
   return (history ?? []).flatMap(said).filter(Boolean);
 }
 
-/** What is shown of a question, with what can be done with it. */
-export function questionBox(run, view, higher) {
+/** What is shown of a question, with what can be done with it; `labelled` gets its labels' number. */
+export function questionBox(run, view, higher, labelled) {
   const { question, found, measures, standings, k } = view;
   const box = make("article", { class: "one" });
-  const marks = labeller(run, question.id);
+  const marks = labeller(run, question.id, labelled);
   if (view.note) box.append(make("p", { class: "lead", textContent: view.note }));
   box.append(questionDetail(question, found, { k, measures, higher, standings, terms: termsOf(question.text), opened: found.length === 1, marks }));
   marks.load();
@@ -91,7 +91,7 @@ export function questionBox(run, view, higher) {
 }
 
 /** The panel beside the list. */
-export function questionPanel({ run, close, step, shown }) {
+export function questionPanel({ run, close, step, shown, labelled }) {
   const title = make("h2", { tabIndex: -1 });
   const body = make("div", { class: "body" });
   const head = make("div", { class: "head" }, title,
@@ -119,7 +119,7 @@ export function questionPanel({ run, close, step, shown }) {
     try {
       const reply = await persist(() => ask(apiPath(run, "question", new URLSearchParams({ id })), { signal: mine.signal }), away, mine.signal);
       clearTimeout(late);
-      body.replaceChildren(questionBox(run, viewOf(reply, systems, main), higher));
+      body.replaceChildren(questionBox(run, viewOf(reply, systems, main), higher, (labels) => labelled(id, labels)));
       body.scrollTop = 0;
       shown(id);
     } catch (error) {

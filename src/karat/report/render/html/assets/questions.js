@@ -2,7 +2,7 @@
 
 import { apiPath, ask, notice, persist, problem } from "./api.js";
 import { copyButton } from "./copy.js";
-import { figure, make } from "./dom.js";
+import { breakable, figure, make } from "./dom.js";
 import { facetBars } from "./facets.js";
 import { chips, columnsOf, filterBar, queryOf } from "./filters.js";
 import { bindKeys } from "./keys.js";
@@ -25,7 +25,7 @@ export function startQuestions(place, facts) {
   const state = make("div", { class: "over" });
   const facets = make("aside", { class: "facets", "aria-label": "Facets" });
   const list = virtualList({ label: "Questions", fetchPage, fill, header, chosen, loaded, failed });
-  const panel = questionPanel({ run, close, step: (by) => list.step(by, true), shown: (id) => list.find(id) });
+  const panel = questionPanel({ run, close, step: (by) => list.step(by, true), shown: (id) => list.find(id), labelled: (id, labels) => list.amend(id, { labels }) });
   const middle = make("div", { class: "middle" }, list.grid, state);
   const split = make("div", { class: "split" }, facets, middle, panel.box);
   let round = 0;
@@ -63,7 +63,7 @@ export function startQuestions(place, facts) {
       const next = sorted ? !down : highFirst;
       change({ sort: key === "number" ? null : key, order: next ? "down" : null });
     };
-    const button = make("button", { type: "button", textContent: title, title: highFirst ? `Sort by ${title}` : "", onclick: press });
+    const button = make("button", { type: "button", title: highFirst ? `Sort by ${title}` : "", onclick: press }, ...breakable(title));
     const cell = make("span", { role: "columnheader", class: kind }, button);
     if (sorted) cell.setAttribute("aria-sort", down ? "descending" : "ascending");
     return cell;
