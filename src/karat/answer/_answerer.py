@@ -52,7 +52,9 @@ class Answerer(Protocol):
     `fingerprint` changes whenever its answers may change: what is journaled is kept under it. Each answer holds the
     texts and ids of the contexts it used, its seconds under "answer", tokens and cost where they are known, and an
     `error` in place of a text where it failed: one failure stops nothing. `done` is called once for each question, in
-    any order, from the calling thread. One that has `remarks`, a sequence of sentences, is told by them afterwards.
+    any order, from the calling thread; requests are made when they are looked at, so one is looked at when its turn
+    comes and not kept. One that has `remarks`, a sequence of sentences, is told by them afterwards. One that
+    `is_portable` asks no endpoint, and another process makes the same of its settings and the embedder.
     """
 
     name: str

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING
 from karat.answer._answerer import Answerer, AnswererSettings, Done
 from karat.answer._contexts import within
 from karat.answer._prompt import DATA, HISTORY, SYSTEM, TEMPLATE, check_template, prompt_of
+from karat.core.lazy import Lazy
 from karat.core.text.blocks import drop_blocks
 from karat.core.text.words import plural
 from karat.core.types import Answer
@@ -17,7 +18,7 @@ from karat.models.structured import total
 
 if TYPE_CHECKING:
     from karat.core.asked import AnswerRequest
-    from karat.core.models import ChatModel, ChatReply, Models
+    from karat.core.models import ChatModel, ChatReply, Models, Prompt
 
 
 def answerer(settings: AnswererSettings, models: Models) -> Answerer:
@@ -59,20 +60,20 @@ class ChatAnswerer:
         return tuple(remarks)
 
     def answer(self, asked: Sequence[AnswerRequest], done: Done) -> None:
-        shown = [within(one, self.settings) for one in asked]
-        prompts = [
-            prompt_of(one.question, contexts, self.settings.prompt, one.history)
-            for one, contexts in zip(asked, shown, strict=True)
-        ]
+        hides_history = self.settings.prompt is not None and HISTORY not in self.settings.prompt
         self._asked += len(asked)
-        if self.settings.prompt is not None and HISTORY not in self.settings.prompt:
-            self._unshown += sum(bool(one.history) for one in asked)
+
+        def prompt(number: int) -> Prompt:
+            one = asked[number]
+            return prompt_of(one.question, within(one, self.settings), self.settings.prompt, one.history)
 
         def said(number: int, reply: ChatReply) -> None:
-            contexts = shown[number]
+            one = asked[number]
+            contexts = within(one, self.settings)
+            self._unshown += hides_history and bool(one.history)
             text, error = self._read(reply)
             answer = Answer(
-                asked[number].id,
+                one.id,
                 text,
                 contexts=tuple(context.text for context in contexts),
                 model=reply.model or self._chat.label,
@@ -82,9 +83,9 @@ class ChatAnswerer:
                 error=error,
                 used=tuple(context.id for context in contexts),
             )
-            done(asked[number], answer)
+            done(one, answer)
 
-        self._chat.ask(prompts, said)
+        self._chat.ask(Lazy(len(asked), prompt), said)
 
     def _read(self, reply: ChatReply) -> tuple[str | None, str | None]:
         """The answer in a reply, or why there is none."""

@@ -38,6 +38,7 @@ class Extractive:
     """
 
     name = "extractive"
+    is_portable = True
 
     def __init__(self, settings: AnswererSettings, models: Models) -> None:
         threshold = THRESHOLD if settings.threshold is None else settings.threshold

@@ -26,6 +26,7 @@ class Reciter:
     """Says what the first context says. Without a context, or without one within the budget, the text is empty."""
 
     name = "reciter"
+    is_portable = True
 
     def __init__(self, settings: AnswererSettings) -> None:
         self.settings = settings

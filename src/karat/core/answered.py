@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Hashable, Sequence
-from dataclasses import KW_ONLY, dataclass, field
+from dataclasses import KW_ONLY, dataclass, field, replace
 from typing import TYPE_CHECKING, Any, TypeVar
 
 from karat.core.conversation import texts_of
+from karat.core.lazy import Lazy
 from karat.core.models import Models
 
 if TYPE_CHECKING:
@@ -14,6 +15,11 @@ if TYPE_CHECKING:
     from karat.core.types import Nugget, Turn
 
 T = TypeVar("T")
+BY_PAIR = (
+    "texts", "answers", "references", "contexts", "answerable", "context_ids", "nuggets", "confidence", "context_gold",
+    "history",
+)  # fmt: skip
+"""Fields of an `AnswerTable` that have an entry for each pair, or are empty."""
 
 
 @dataclass(frozen=True)
@@ -52,6 +58,19 @@ class AnswerTable:
         found: T = self.made[key]
         return found
 
+    def select(self, systems: Sequence[int], questions: Sequence[int]) -> AnswerTable:
+        """Some systems and questions, by their numbers. Claims are of the whole, and are not handed on."""
+        n = len(self.questions)
+        pairs = [system * n + question for system in systems for question in questions]
+        held = {name: getattr(self, name) for name in BY_PAIR}
+        columns = {name: Lazy(len(pairs), _at(column, pairs)) for name, column in held.items() if len(column)}
+        named = {
+            "systems": tuple(self.systems[system] for system in systems),
+            "questions": tuple(self.questions[question] for question in questions),
+        }
+        changed: dict[str, Any] = {**named, **columns, "claims": None, "made": {}}
+        return replace(self, **changed)
+
     def ids_of(self, pair: int) -> tuple[str, ...]:
         """The ids of a pair's contexts, which its answer may cite; () where they are not known."""
         return self.context_ids[pair] if self.context_ids else ()
@@ -76,3 +95,7 @@ class AnswerTable:
 
     def __len__(self) -> int:
         return len(self.answers)
+
+
+def _at(column: Sequence[Any], pairs: Sequence[int]) -> Callable[[int], Any]:
+    return lambda number: column[pairs[number]]

@@ -22,7 +22,7 @@ from karat.core.errors import UsageError, did_you_mean
 from karat.core.judged import Bools, Cut, Floats, Ints, Judged
 from karat.core.models import Need
 from karat.core.registry import Registry
-from karat.core.scores import EMPTY_ANSWER, MeasureResult
+from karat.core.scores import EMPTY_ANSWER, Floor, MeasureResult
 from karat.core.text.normalise import Norm
 
 __all__ = [
@@ -105,6 +105,7 @@ class MeasureSpec:
     needs_contexts: bool = False
     needs_reference: bool = False  # whether it is undefined without a reference answer
     needs_answer: bool = True  # of a measure of answers: whether it is undefined for a system that gives none
+    floors: Callable[..., Mapping[int, Floor]] | None = None  # of answers and values, what chance gives each system
     needs: tuple[Need, ...] = ()  # models that it asks; a chat model only where a parameter `by` names one
     relations: tuple[Relation, ...] | Callable[..., tuple[Relation, ...]] = ()  # of the claims table, which it needs
     unit: Literal["", "count", "share"] = ""
@@ -219,6 +220,10 @@ class Measure:
         """The least and greatest value this measure can take."""
         bounds = self.spec.bounds
         return bounds(**self.keywords) if callable(bounds) else bounds
+
+    def floors(self, answered: AnswerTable, values: Floats) -> Mapping[int, Floor]:
+        """What chance gives each system, by its number, beside these values; only some measures say that."""
+        return {} if self.spec.floors is None else self.spec.floors(answered, values, **self.keywords)
 
     def _spell(self) -> str:
         given = dict(self.given)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import KW_ONLY, dataclass
 from typing import TYPE_CHECKING, Literal, Protocol, get_args
 
@@ -15,6 +15,8 @@ if TYPE_CHECKING:
     from karat.core.answered import AnswerTable
     from karat.core.asked import AnswerRequest
     from karat.core.claims import ClaimTable, Relation
+    from karat.core.measure import Measure
+    from karat.core.scores import MeasureResult
     from karat.core.types import Answer
 
 
@@ -105,7 +107,8 @@ class Models:
 
     `embedder_label` names the embedder in reports. `repeat` is how often a judge is asked the same. `answerer` gives
     the answerer of a name, which asks these models and reads one context. `claims` makes the claims table of answers
-    for the relations that measures need.
+    for the relations that measures need. `blocks` measures answers block by block, where a pool does that, and gives
+    the results by the names of the measures that it took.
     """
 
     chat: ChatModel | None = None
@@ -115,6 +118,7 @@ class Models:
     embedder_label: str = ""
     repeat: int = 1
     answerer: Callable[[str, Models], PassageAnswerer] | None = None
+    blocks: Callable[[AnswerTable, Sequence[Measure]], Mapping[str, MeasureResult]] | None = None
     progress: Callable[[str, int, int], None] | None = None  # what is being done, how much of it, of how much
 
     def has(self, need: Need) -> bool:

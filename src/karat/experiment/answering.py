@@ -4,17 +4,20 @@ from __future__ import annotations
 
 import hashlib
 import json
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Container, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
 
 from karat.core.asked import AnswerRequest, Context
 from karat.core.errors import UsageError
+from karat.core.lazy import Lazy
 from karat.core.ranked import ranking
 from karat.core.types import Answer
 from karat.experiment._answered import contexts_of
 from karat.experiment._limited import answered_ids, gold_of, unasked
+from karat.experiment.block_stages import answer_of, plain_answer
+from karat.experiment.blocks import BlockWork
 
 if TYPE_CHECKING:
     from karat.answer import Answerer, AnswererSettings
@@ -29,16 +32,42 @@ if TYPE_CHECKING:
     from karat.systems.outside import CallSettings, HttpSettings
 
 Say = Callable[[str, int, int], None]
-_KEPT = ("text", "contexts", "model", "seconds", "tokens", "cost_usd", "error", "confidence", "used", "given")
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, slots=True)
 class _AnswerPiece:
-    """What one system is asked of one question, and under which key its answer is known."""
+    """What one system is asked of one question, by its number, and under which key its answer is known."""
 
     system: int
-    asked: AnswerRequest
+    question: int
     key: str
+
+
+class _SystemRequests:
+    """What an answerer is asked of the hits of a system: texts are looked up when a request is made, each time anew."""
+
+    def __init__(self, number: int, system: StudySystem, testset: TestSet, contexts: int) -> None:
+        self._run, self._resolution, self._questions = system.run, system.resolution, testset.questions
+        number_of = {qid: q for q, qid in enumerate(testset.ids)}
+        order, offsets = ranking(self._run), self._run.offsets
+        self._hits = {
+            number_of[qid]: order[int(offsets[place]) : int(offsets[place + 1])][:contexts].copy()
+            for place, qid in enumerate(self._run.question_ids)
+            if qid in number_of and qid not in self._run.failed
+        }
+        self.number = number
+
+    def pieces(self, others: Container[str]) -> Iterator[_AnswerPiece]:
+        """One for each question that the system has a list for, but for the `others`."""
+        for question in self._hits:
+            if self._questions[question].id not in others:
+                yield _AnswerPiece(self.number, question, _key(self.make(question)))
+
+    def make(self, question: int) -> AnswerRequest:
+        """What is asked of a question, by its number in the test set."""
+        asked = self._questions[question]
+        given = tuple(_context(self._run, place, self._resolution) for place in self._hits[question].tolist())
+        return AnswerRequest(asked.id, asked.text, given, asked.history)
 
 
 def answers_for(
@@ -71,7 +100,8 @@ def _answerer(spec: Spec, settings: AnswererSettings, models: Models) -> Iterato
         with answerer_outside(settings, outside, spec.keys.budgets.max_failures) as answerer:
             yield answerer
     else:
-        yield answerer_named(settings, models)
+        named = answerer_named(settings, models)
+        yield models.blocks.answerer(named, settings, models) if isinstance(models.blocks, BlockWork) else named
 
 
 def outside_settings(name: str, keys: AnswerKeys, spec: Spec) -> CallSettings | HttpSettings:
@@ -120,8 +150,14 @@ def answer_all(
     from karat.results.evaluation import Note
 
     known = {str(r["key"]): r for r in records if r.get("answerer") == answerer.fingerprint}
-    answers = {key: _answer(r) for key, r in known.items() if not (retry_errors and r["answer"].get("error"))}
+    texts: dict[str, str] = {}  # each context once, however many answers were given it
+    answers = {
+        key: _sharing(answer_of(r["answer"]), texts)
+        for key, r in known.items()
+        if not (retry_errors and r["answer"].get("error"))
+    }
     pieces: list[_AnswerPiece] = []
+    requests: dict[int, _SystemRequests] = {}
     notes: list[Note] = []
     chosen = testset.ids if limit is None else answered_ids(testset, limit, seed)
     others = unasked(testset, chosen)
@@ -133,7 +169,8 @@ def answer_all(
         if not _has_texts(system):
             notes.append(Note("warning", f"{system.name}: its hits have no texts, so nothing was answered from them."))
             continue
-        pieces += [one for one in _pieces(number, system, testset, contexts) if one.asked.id not in others]
+        requests[number] = _SystemRequests(number, system, testset, contexts)
+        pieces += requests[number].pieces(others)
     if others and pieces:
         rest_on = {name for q in testset if q.id not in others for name in gold_of(q)}
         notes.append(
@@ -144,44 +181,43 @@ def answer_all(
             )
         )
     number_of = {qid: number for number, qid in enumerate(testset.ids)}
-    pieces.sort(key=lambda piece: number_of[piece.asked.id])  # so that a budget that ends has paid for what compares
+    pieces.sort(key=lambda piece: piece.question)  # so that a budget that ends has paid for what compares
     missing = list({piece.key: piece for piece in pieces if piece.key not in answers}.values())
-    key_of = {id(piece.asked): piece.key for piece in missing}
     what, finished = f"answering by {answerer.name}", 0
 
     def done(asked: AnswerRequest, answer: Answer) -> None:
         nonlocal finished
-        key = key_of[id(asked)]
-        answers[key] = answer
+        key = _key(asked)
+        answers[key] = _sharing(answer, texts)
         if journal is not None:
-            kept = {name: value for name in _KEPT if (value := getattr(answer, name)) not in (None, {})}
-            journal.add([{"answerer": answerer.fingerprint, "key": key, "answer": kept}])
+            journal.add([{"answerer": answerer.fingerprint, "key": key, "answer": plain_answer(answer)}])
         finished += 1
         say(what, finished, len(missing))
 
     if missing:
         say(what, 0, len(missing))
-        answerer.answer([piece.asked for piece in missing], done)
+        of_piece = Lazy(len(missing), lambda place: requests[missing[place].system].make(missing[place].question))
+        answerer.answer(of_piece, done)
         remarks: Sequence[str] = getattr(answerer, "remarks", ())
         notes += [Note("warning", f"{answerer.name}: {remark}") for remark in remarks]
     lost = [piece for piece in pieces if piece.key not in answers]
     if lost:
         raise AssertionError(
-            f"{answerer.name} left {len(lost)} questions without a word, {lost[0].asked.id!r} among them"
+            f"{answerer.name} left {len(lost)} questions without a word, {testset.ids[lost[0].question]!r} among them"
         )
     given: dict[int, dict[str, Answer]] = {}
     for piece in pieces:
-        given.setdefault(piece.system, {})[piece.asked.id] = replace(answers[piece.key], question=piece.asked.id)
+        id_ = testset.ids[piece.question]
+        given.setdefault(piece.system, {})[id_] = replace(answers[piece.key], question=id_)
     made = [_answered(c, given[n], number_of, others) if n in given else c for n, c in enumerate(systems)]
     return made, notes
 
 
-def _answer(record: Mapping[str, Any]) -> Answer:
-    kept = dict(record["answer"])
-    for name in ("contexts", "used", "given"):
-        if kept.get(name) is not None:
-            kept[name] = tuple(kept[name])
-    return Answer("", **kept)
+def _sharing(answer: Answer, texts: dict[str, str]) -> Answer:
+    """The answer with the one copy of each context that answers share."""
+    if answer.contexts is None:
+        return answer
+    return replace(answer, contexts=tuple(texts.setdefault(text, text) for text in answer.contexts))
 
 
 def _answered(
@@ -198,20 +234,6 @@ def _answered(
 
 def _has_texts(system: StudySystem) -> bool:
     return system.indexed is not None or "text" in system.run.fields
-
-
-def _pieces(number: int, system: StudySystem, testset: TestSet, contexts: int) -> list[_AnswerPiece]:
-    run, found = system.run, []
-    questions = {q.id: q for q in testset}
-    order = ranking(run).tolist()
-    for q, qid in enumerate(run.question_ids):
-        if qid in run.failed or qid not in questions:
-            continue
-        first = order[int(run.offsets[q]) : int(run.offsets[q + 1])][:contexts]
-        given = tuple(_context(run, place, system.resolution) for place in first)
-        asked = AnswerRequest(qid, questions[qid].text, given, questions[qid].history)
-        found.append(_AnswerPiece(number, asked, _key(asked)))
-    return found
 
 
 def _key(asked: AnswerRequest) -> str:

@@ -138,11 +138,14 @@ class ClaimMaker:
     def __call__(self, answered: AnswerTable, relations: Sequence[Relation]) -> ClaimTable:
         """The claims table of answers, with the verdicts that relations need."""
         from karat.experiment._claims_store import frame_of, joined, read_stored, stored_of, write_stored
+        from karat.experiment.blocks import BlockWork
         from karat.measures.entailment.fill import fill
 
         self.prepare(answered.systems, answered.questions)
         if self._judge is None:
-            self._judge = self.make_judge()
+            self._judge, work = self.make_judge(), self._models.blocks
+            if isinstance(work, BlockWork) and self._judge is not None and self.source.judge is not None:
+                self._judge = work.claim_judge(self._judge, self.source.judge)
         if self._stored is None and self._path is not None:
             self._stored = read_stored(self._path)
         filled = fill(answered, relations, self._judge, stored_of(self._stored), self._given or ())

@@ -23,6 +23,7 @@ if TYPE_CHECKING:
     from karat.core.run import Run
     from karat.experiment.models import ModelSettings
     from karat.experiment.store import RunFolder
+    from karat.pool import PoolChoice
     from karat.results.evaluation import Evaluation, Note, Summary
     from karat.results.study import Failure, FailureCount, Study
 
@@ -41,6 +42,7 @@ def judge(
     systems: str | Iterable[str] = (),
     claims: ClaimsValue = None,
     runs_dir: str | os.PathLike[str] = "runs",
+    pool: PoolChoice = None,
     progress: Say | None = None,
 ) -> FinishedRun:
     """A stored run with more measures of its answers, in its folder and as it is returned.
@@ -48,9 +50,11 @@ def judge(
     `run` is LAST, a name, the beginning of its id, its folder, or what `karat.run` returned. `systems` are those to
     judge, all that answered unless given. What was measured before under the same name is measured anew. `chat` is the
     model as in `karat.score`; what it leaves open is as the run's karat.yaml says. `claims` says who judges claims, as
-    there; a file of claims corrects the table that the run has stored.
+    there; a file of claims corrects the table that the run has stored. A `pool` ("ray", or more of `PoolSettings` as a
+    dict) does what asks no endpoint, block by block.
     """
-    from karat.experiment.models import CALLS, check_needs, close, models_of, spent_by
+    from karat.experiment.blocks import block_pool
+    from karat.experiment.models import BLOCKS, CALLS, check_needs, close, models_of, spent_by
     from karat.experiment.outputs import ALL, write_study
     from karat.results.serial import load_study, save_study
 
@@ -60,7 +64,7 @@ def judge(
     settings = replace(judging(folder, chat, claims), shared=folder.path.parent / CALLS)
     with folder.held():
         folder.check(CLAIMS)
-        models = models_of(settings.within(folder.path), progress=say)
+        models = models_of(settings.within(folder.path), progress=say, pool=block_pool(pool, folder.path / BLOCKS))
         check_needs(wanted, models)
         study = load_study(folder.path)
         runs = answers_to_judge(folder, texts_of(systems))

@@ -18,6 +18,7 @@ from karat.core.models import ChatReply, EmbeddingModel, Models, Need, PairScore
 from karat.experiment.claims import ClaimMaker, ClaimSource, ClaimsValue
 from karat.experiment.settings import settings_of
 from karat.measures.entailment import MODEL
+from karat.pool import BlockPool
 
 if TYPE_CHECKING:
     from tempfile import TemporaryDirectory
@@ -26,10 +27,11 @@ if TYPE_CHECKING:
     from karat.experiment.spec import Spec
     from karat.models import EmbedderSettings
     from karat.models.chat import Calls, Chat, ChatSettings, ChatSpending, CostEstimate
+    from karat.pool import Pool
     from karat.results.evaluation import Note
     from karat.systems.index import Index
 
-CALLS, WORDLLAMA = "calls.sqlite", "wordllama"
+CALLS, BLOCKS, WORDLLAMA = "calls.sqlite", "blocks", "wordllama"
 _OF_CHAT = ("price_in", "price_out", "batch", "price_batch", "max_cost", "max_calls", "per_minute", "calls")
 _HOW: dict[Need, tuple[str, str]] = {
     "chat": ("a chat model", "Name one with --model (chat=), and its endpoint with --base-url"),
@@ -237,15 +239,22 @@ def models_of(
     *,
     index: Index | None = None,
     progress: Callable[[str, int, int], None] | None = None,
+    pool: BlockPool | None = None,
 ) -> Models:
-    """The models of settings. Where they name no embedder, an index's own is meant, else wordllama."""
+    """The models of settings. Where they name no embedder, an index's own is meant, else wordllama.
+
+    What needs no endpoint is done by the `pool`, block by block; None: here.
+    """
+    from karat.experiment.blocks import BlockWork
+    from karat.models import EmbedderSettings
+
     settings = settings or ModelSettings()
     embedder = settings.embedder or (index.embedder if index is not None else None)
     folder = settings.cross_encoder
 
     @cache
     def embeds() -> EmbeddingModel:
-        from karat.models import EmbedderSettings, embedder_named
+        from karat.models import embedder_named
         from karat.models.hosts import permitted
 
         named = embedder or EmbedderSettings()
@@ -265,6 +274,7 @@ def models_of(
         embedder_label=WORDLLAMA if embedder is None else embedder.label,
         repeat=settings.repeat,
         answerer=passage_answerer,
+        blocks=BlockWork.of(pool, embedder or EmbedderSettings()) if pool is not None else None,
         progress=progress,
     )
     return with_maker(models, settings)
@@ -368,8 +378,12 @@ def run_models(
     indexes: Sequence[Index],
     say: Callable[[str, int, int], None],
     announce: Callable[[str], None] | None = None,
+    pool: Pool | None = None,
 ) -> Iterator[RunModels]:
-    """The models that a spec names. Calls are kept in the run's folder, and beside all runs for the next of them."""
+    """The models that a spec names. Calls are kept in the run's folder, and beside all runs for the next of them.
+
+    What needs no endpoint is done by the `pool`, in a folder of the run.
+    """
     from karat.models import hosts
 
     keys = spec.keys
@@ -386,7 +400,10 @@ def run_models(
         shared=root / CALLS,
         announce=announce,
     )
-    models = models_of(replace(settings, claims=ClaimSource()), index=indexes[0] if indexes else None, progress=say)
+    models = models_of(
+        replace(settings, claims=ClaimSource()), index=indexes[0] if indexes else None, progress=say,
+        pool=BlockPool(pool, folder / BLOCKS) if pool is not None else None,
+    )  # fmt: skip
     judging = replace(models, repeat=keys.judge_repeat)
     if judge is not None and judge != chat:
         before = models.chat if isinstance(models.chat, ChatOnDemand) else None

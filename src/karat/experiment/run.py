@@ -32,7 +32,7 @@ if TYPE_CHECKING:
     from karat.experiment.spec import Spec
     from karat.experiment.store import Journal, RunFolder
     from karat.experiment.sweep.swept import Swept
-    from karat.pool import PoolChoice
+    from karat.pool import Pool, PoolChoice
     from karat.results.evaluation import InputInfo, Note
     from karat.results.study import Study
     from karat.systems.index import Index
@@ -88,7 +88,7 @@ def run(
         folder.update(status=RUNNING, files={}, unread=[asdict(problem) for problem in problems if problem.fatal])
         with (
             folder.journal(retry_errors=retry_errors) as journal,
-            _models(spec, folder, root, indexes, say, announce) as models,
+            _models(spec, folder, root, indexes, say, announce, opened) as models,
         ):
             say.spent = models.spent
             pool = SearchPool(folder.path / SEARCHES, opened)
@@ -206,12 +206,18 @@ def _unread(problems: Sequence[Problem]) -> Iterator[Note]:
 
 @contextmanager
 def _models(
-    spec: Spec, folder: RunFolder, root: Path, indexes: Sequence[Index], say: Say, announce: Announce | None
+    spec: Spec,
+    folder: RunFolder,
+    root: Path,
+    indexes: Sequence[Index],
+    say: Say,
+    announce: Announce | None,
+    pool: Pool,
 ) -> Iterator[RunModels]:
     """The models of a spec. What they are asked joins what the run has spent before, however it ends."""
     from karat.experiment.models import run_models
 
-    with run_models(spec, folder.path, root, indexes, say, announce) as models:
+    with run_models(spec, folder.path, root, indexes, say, announce, pool) as models:
         try:
             yield models
         finally:

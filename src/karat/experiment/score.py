@@ -30,6 +30,7 @@ if TYPE_CHECKING:
     from karat.match import Resolution
     from karat.measures.dialects import Dialect, Missing
     from karat.models import EmbedderSettings
+    from karat.pool import PoolChoice
     from karat.results.evaluation import Evaluation, InputInfo, Note, Refusals, Usage
     from karat.systems.index import Index
 
@@ -59,6 +60,7 @@ def score(
     claims: ClaimsValue = None,
     labels: str | os.PathLike[str] | None = None,
     without_bad: bool = False,
+    pool: PoolChoice = None,
     progress: Callable[[str], None] | None = None,
 ) -> Report:
     """Score results against a test set.
@@ -76,8 +78,10 @@ def score(
     Only measures that are named ask a model: SemanticSimilarity the `embedder` (the index's own by default, else
     wordllama), CrossEncoder the folder `cross_encoder`, judges the `chat` model: its name, or more of `ChatOptions` as
     a dict: `{"model": "gpt-4o-mini", "max_cost": 0.5}`. Measures of claims take a table that `claims` makes: "lexical",
-    "nli:FOLDER", "model" (the chat model), a file of claims and verdicts, or more of `ClaimSource` as a dict.
+    "nli:FOLDER", "model" (the chat model), a file of claims and verdicts, or more of `ClaimSource` as a dict. A `pool`
+    ("ray", or more of `PoolSettings` as a dict) computes measures of answers that ask no endpoint, block by block.
     """
+    from karat.experiment.blocks import block_pool
     from karat.experiment.inputs import aligned_runs, mapped, opened_index, resolved
     from karat.experiment.models import ModelSettings, close, models_of, spent_notes
     from karat.experiment.pareto import with_fronts
@@ -102,8 +106,9 @@ def score(
     opened = opened_index(index) if index is not None else None
     resolution = resolved(questions, opened, choices, step) if opened is not None else None
     models = models_of(
-        settings, index=opened, progress=lambda what, done, total: step(f"{what}: {done:,} of {total:,}")
-    )
+        settings, index=opened, progress=lambda what, done, total: step(f"{what}: {done:,} of {total:,}"),
+        pool=block_pool(pool),
+    )  # fmt: skip
     try:
         evaluation = evaluation_of(
             questions, runs, choices, progress=step, inputs=inputs, notes=notes, resolution=resolution, models=models,

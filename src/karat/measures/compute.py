@@ -69,6 +69,8 @@ def compute(
             values[s, q, m], status[s, q, m], reasons[s, q, m] = np.nan, what, reason
             details.pop((s, q, m), None)
 
+    by_blocks = answered.models.blocks if answered is not None else None
+    in_blocks = by_blocks(answered, measures) if by_blocks is not None and answered is not None else {}
     for m, measure in enumerate(measures):
         stage = measure.spec.stage
         data = judged if stage == "retrieval" else answered
@@ -76,7 +78,7 @@ def compute(
         if data is None:
             mark(dict.fromkeys(range(shape[0] * shape[1]), f"no {stage} results"), m, Status.undefined)
         elif len(without) < len(systems):
-            outcome = _outcome(measure, data, shape[0] * shape[1])
+            outcome = in_blocks.get(measure.name) or outcome_of(measure, data, shape[0] * shape[1])
             flat, rel = outcome.values, measure.rel
             if rel not in without_gold and judged is not None:
                 without_gold[rel] = np.flatnonzero(judged.at(rel=rel).relevant == 0)
@@ -123,7 +125,7 @@ def compute(
     )
 
 
-def _outcome(measure: Measure, data: Judged | AnswerTable, pairs: int) -> MeasureResult:
+def outcome_of(measure: Measure, data: Judged | AnswerTable, pairs: int) -> MeasureResult:
     """What a measure gives for each pair. Where another package's raises, or gives no such column, its rows fail."""
     try:
         with np.errstate(divide="ignore", invalid="ignore"):

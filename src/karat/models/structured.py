@@ -12,6 +12,7 @@ from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any, Generic, NoReturn, TypeVar
 
+from karat.core.lazy import Lazy
 from karat.core.models import ChatModel, ChatReply, Prompt
 from karat.core.text.blocks import after_thoughts
 from karat.core.text.wellformed import well_formed_values
@@ -94,9 +95,13 @@ def ask_structured(
     results = [read(number, reply) for number, reply in enumerate(first)]
     again = [n for n, result in enumerate(results) if result.value is None and first[n].error is None]
     if again:
-        repairs = [_repair(prompts[n], first[n], results[n].error or "", schemas[n]) for n in again]
+
+        def repair(number: int) -> Prompt:
+            n = again[number]
+            return _repair(prompts[n], first[n], results[n].error or "", schemas[n])
+
         listener = (lambda number, reply: said(again[number], reply)) if said is not None else None
-        for n, reply in zip(again, chat.ask(repairs, listener), strict=True):
+        for n, reply in zip(again, chat.ask(Lazy(len(again), repair), listener), strict=True):
             before, after = results[n], read(n, reply)
             error = f"the reply could not be used ({before.error}), nor could the one after it ({after.error})"
             results[n] = Structured(

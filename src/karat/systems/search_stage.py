@@ -23,7 +23,7 @@ from karat.io.arrays import mapped_array
 from karat.io.checksum import digest
 from karat.io.writing import private_folder, write_whole
 from karat.models import EmbedderSettings, same_embedder
-from karat.pool import Ledger, LocalPool, Shard, Task
+from karat.pool import PAYS, Ledger, LocalPool, Shard, Task
 from karat.retrieve import ENGINES, merged
 from karat.retrieve.rewrite import queries_with_owner
 from karat.systems.engines import by_question
@@ -40,8 +40,6 @@ if TYPE_CHECKING:
 
 SEARCHES = "searches"
 """The folder in which a pool keeps what it is at."""
-PAYS = 20.0
-"""Seconds of searching from which on processes are worth what starting them takes, some two seconds each."""
 TOGETHER = 1000
 """Queries whose ranks are counted together."""
 _COLUMNS = {"offsets": np.int64, "rows": np.int64, "scores": np.float64}

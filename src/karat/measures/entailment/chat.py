@@ -6,6 +6,7 @@ from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
 from karat.core.claims import CONTRADICTED, ENTAILED, NEITHER, PARTIAL
+from karat.core.lazy import Lazy
 from karat.core.text.words import plural
 from karat.measures.entailment.judging import BatchVerdicts, ClaimBatch, ClaimTask, SplitText, digest_of
 from karat.measures.judge import _prompts as prompts
@@ -42,11 +43,13 @@ class ChatJudge:
         from karat.measures.judge._schemas import Claims
 
         purpose = self._model.purpose("claims")
-        asked = [
-            prompts.split(self._short(question, prompts.QUESTION_CHARS), self._short(text), purpose, 0)
-            for question, text in texts
-        ]
-        replies = self._model.ask(asked, Claims, step="claims")
+
+        def to_split(number: int) -> Prompt:
+            question, text = texts[number]
+            return prompts.split(question[: prompts.QUESTION_CHARS], text[: prompts.TEXT_CHARS], purpose, 0)
+
+        self._cut += sum(_is_cut(question, prompts.QUESTION_CHARS) + _is_cut(text) for question, text in texts)
+        replies = self._model.ask(Lazy(len(texts), to_split), Claims, step="claims")
         return [
             SplitText(error=reply.error) if reply.value is None else SplitText(distinct_claims(reply.value.claims))
             for reply in replies
@@ -60,8 +63,9 @@ class ChatJudge:
         found: dict[int, BatchVerdicts] = {}
         for task in dict.fromkeys(batch.task for batch in batches):
             places = [place for place, batch in enumerate(batches) if batch.task == task]
+            self._cut += sum(_cut_of(batches[place]) for place in places)
             replies = self._model.ask(
-                [self._prompt(batches[place]) for place in places],
+                Lazy(len(places), lambda at, places=places: self._prompt(batches[places[at]])),  # type: ignore[misc]
                 schemas.get(task, _schemas.SentenceMarks),
                 [Complete(len(batches[place].claims), None) for place in places],
                 step="verdicts",
@@ -77,20 +81,29 @@ class ChatJudge:
 
     def _prompt(self, batch: ClaimBatch) -> Prompt:
         purpose, premise = self._model.purpose("verdicts"), batch.premise
-        question = self._short(premise.question, prompts.QUESTION_CHARS)
+        question = premise.question[: prompts.QUESTION_CHARS]
         if batch.task == "relevant":
-            return prompts.mark(batch.claims, self._short(premise.texts[0], prompts.QUESTION_CHARS), None, purpose)
+            return prompts.mark(batch.claims, premise.texts[0][: prompts.QUESTION_CHARS], None, purpose)
         if batch.task == "used":
-            return prompts.mark(batch.claims, question, self._short(premise.texts[0]), purpose)
-        texts, cut = prompts.within(premise.texts, prompts.CONTEXT_CHARS, "context")
-        self._cut += len(cut)
+            return prompts.mark(batch.claims, question, premise.texts[0][: prompts.TEXT_CHARS], purpose)
+        texts, _ = prompts.within(premise.texts, prompts.CONTEXT_CHARS, "context")
         if question:
             texts = [f"Question: {question}\nAnswer: {text}" for text in texts]
         return prompts.verify(batch.claims, texts, purpose, 0, partial=batch.task == "support")
 
-    def _short(self, text: str, most: int = prompts.TEXT_CHARS) -> str:
-        self._cut += len(text) > most
-        return text[:most]
+
+def _cut_of(batch: ClaimBatch) -> int:
+    """How many texts of a batch are longer than what the model is shown."""
+    texts, question = batch.premise.texts, _is_cut(batch.premise.question, prompts.QUESTION_CHARS)
+    if batch.task == "relevant":
+        return question + _is_cut(texts[0], prompts.QUESTION_CHARS)
+    if batch.task == "used":
+        return question + _is_cut(texts[0])
+    return question + len(prompts.within(texts, prompts.CONTEXT_CHARS, "context")[1])
+
+
+def _is_cut(text: str, most: int = prompts.TEXT_CHARS) -> bool:
+    return len(text) > most
 
 
 def _verdicts(reply: Any) -> BatchVerdicts:

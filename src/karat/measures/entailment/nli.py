@@ -27,7 +27,7 @@ class NliJudge:
     def __init__(self, model: NliModel, progress: Callable[[str, int, int], None] | None = None) -> None:
         self._model, self._progress = model, progress
         self.name = f"{NLI}:{model.folder.name} {model.digest}"
-        self._cut = 0
+        self.cut = 0
 
     def split(self, texts: Sequence[tuple[str, str]]) -> list[SplitText]:
         """The sentences of each text."""
@@ -41,7 +41,7 @@ class NliJudge:
             for claim in batch.claims
         ]
         classes = self._model.classify(pairs, self._progress)
-        self._cut += classes.cut
+        self.cut += classes.cut
         said = [
             (_CODES[label], f"{label} {share:.2f}") for label, share in zip(classes.labels, classes.shares, strict=True)
         ]
@@ -52,8 +52,8 @@ class NliJudge:
 
     def notes(self) -> list[str]:
         """How many pairs were longer than what the model reads."""
-        if not self._cut:
+        if not self.cut:
             return []
         return [
-            f"{plural(self._cut, 'claim')} and premise were longer than the NLI model reads, which saw their beginning."
+            f"{plural(self.cut, 'claim')} and premise were longer than the NLI model reads, which saw their beginning."
         ]

@@ -7,6 +7,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
+from karat.core.lazy import Lazy
 from karat.core.text import tokenise
 from karat.core.text.words import plural
 from karat.measures.judge._prompts import split
@@ -52,16 +53,16 @@ def check_claims(
     """Split each item into its claims, then ask for a verdict on each. `contexts` says how many a case has."""
     from karat.measures.judge._schemas import Claims
 
-    splits = model.ask(
-        [split(case.asked, text, model.purpose("claims"), sample) for case, text, sample in asked],
-        Claims,
-        step="claims",
-    )
+    def to_split(number: int) -> Prompt:
+        case, text, sample = asked[number]
+        return split(case.asked, text, model.purpose("claims"), sample)
+
+    splits = model.ask(Lazy(len(asked), to_split), Claims, step="claims")
     checked = [CheckedClaims(error=reply.error, replies=(reply,)) for reply in splits]
     claims = [() if reply.value is None else distinct_claims(reply.value.claims) for reply in splits]
     claiming = [i for i, some in enumerate(claims) if some]
     replies = model.ask(
-        [prompt(asked[i][0], claims[i], asked[i][2]) for i in claiming],
+        Lazy(len(claiming), lambda at: prompt(asked[i := claiming[at]][0], claims[i], asked[i][2])),
         schema,
         [Complete(len(claims[i]), contexts(asked[i][0]) if contexts else None) for i in claiming],
         step="verdicts",

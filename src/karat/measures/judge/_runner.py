@@ -6,6 +6,7 @@ about them, what stands in for it where there is no model, and how the scores of
 
 from __future__ import annotations
 
+import hashlib
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import KW_ONLY, dataclass, field, replace
 from typing import TYPE_CHECKING, Any, Literal, TypeVar
@@ -14,6 +15,7 @@ import numpy as np
 
 from karat.core.conversation import transcript
 from karat.core.errors import UsageError
+from karat.core.lazy import Lazy
 from karat.core.scores import MeasureResult
 from karat.core.text import drop_blocks, tokenise
 from karat.measures.judge._prompts import CONTEXT_CHARS, QUESTION_CHARS, TEXT_CHARS, Asked, digest_of, within
@@ -157,13 +159,16 @@ class JudgeModel:
         checks: Sequence[Callable[[T], str | None]] | None = None,
         step: str = "",
     ) -> list[Structured[T]]:
-        """What the model replies to each prompt; the same prompt is asked once."""
+        """What the model replies to each prompt; the same prompt is asked once.
+
+        Prompts that are made when they are looked at (`core.lazy`) are not kept: a million take no memory.
+        """
         from karat.models.structured import ask_structured
 
-        first: dict[Prompt, int] = {}  # where each distinct prompt first stands
-        for i, prompt in enumerate(prompts):
-            first.setdefault(prompt, i)
-        distinct = list(first)
+        places: dict[bytes, int] = {}  # of each distinct prompt, by its digest: where it first stands
+        place_of = [places.setdefault(_digest(prompt), place) for place, prompt in enumerate(prompts)]
+        first = list(places.values())
+        distinct = Lazy(len(first), lambda number: prompts[first[number]])
         done: set[int] = set()
 
         def notify(number: int, _: ChatReply) -> None:
@@ -172,11 +177,15 @@ class JudgeModel:
                 self._progress(f"judging {self.measure}" + (f" ({step})" if step else ""), len(done), len(distinct))
 
         def check(number: int, value: T) -> str | None:
-            return None if checks is None else checks[first[distinct[number]]](value)
+            return None if checks is None else checks[first[number]](value)
 
-        replies = ask_structured(self.chat, distinct, schema, notify, check=check) if distinct else []
-        by_prompt = dict(zip(distinct, replies, strict=True))
-        return [by_prompt[prompt] for prompt in prompts]
+        replies = ask_structured(self.chat, distinct, schema, notify, check=check) if first else []
+        reply_at = dict(zip(first, replies, strict=True))
+        return [reply_at[place] for place in place_of]
+
+
+def _digest(prompt: Prompt) -> bytes:
+    return hashlib.sha256(repr(prompt).encode("utf-8", "surrogatepass")).digest()
 
 
 Judgement = tuple[list["Sample"], dict[str, Any]]
@@ -194,8 +203,11 @@ def ask_for_grades(
     def ask(model: JudgeModel, asked: Requests) -> Sequence[Any]:
         from karat.measures.judge import _schemas  # pydantic takes long to import
 
-        prompts = [prompt(case, item, model.purpose(), sample) for case, item, sample in asked]
-        return model.ask(prompts, getattr(_schemas, schema))
+        def made(number: int) -> Prompt:
+            case, item, sample = asked[number]
+            return prompt(case, item, model.purpose(), sample)
+
+        return model.ask(Lazy(len(asked), made), getattr(_schemas, schema))
 
     return ask
 
@@ -264,35 +276,45 @@ class Judge:
     def _judge(self, answered: AnswerTable, cases: Mapping[int, JudgedAnswer]) -> dict[int, Judgement]:
         """What the model says, with the details of its replies."""
         model, n = JudgeModel(answered.models, self.name, self.instead), len(answered.questions)
-        shown: dict[int, JudgedAnswer] = {}
-        cut: dict[int, list[str]] = {}
         # one question after the other for all systems: a budget that ends has paid for pairs
-        for pair in sorted(cases, key=lambda pair: (pair % n, pair)):
-            shown[pair], cut[pair] = cases[pair], []
-            for limit in (QUESTION, HISTORY, *self.limits):
-                shown[pair], notes = limit.apply(shown[pair])
-                cut[pair] += notes
-        asked = [
-            (case, item, sample)
-            for case in shown.values()
-            for sample in model.samples
-            for item in self.items(case)
-            if item.strip() or self.blank is None
-        ]
+        pairs = sorted(cases, key=lambda pair: (pair % n, pair))
+        items: dict[int, list[int]] = {}  # of each pair: the numbers of those that are asked about
+        cut: dict[int, list[str]] = {}
+        for pair in pairs:
+            case, cut[pair] = self._shortened(cases[pair])
+            named = enumerate(self.items(case))
+            items[pair] = [number for number, item in named if item.strip() or self.blank is None]
+        places = [(pair, number, sample) for pair in pairs for sample in model.samples for number in items[pair]]
+
+        def made(place: int) -> tuple[JudgedAnswer, str, int]:
+            pair, number, sample = places[place]
+            case, _ = self._shortened(cases[pair])
+            return case, self.items(case)[number], sample
+
+        asked: Requests = Lazy(len(places), made)
         replies = iter(answered.once(("judge", self.name), lambda: self.ask(model, asked)))
         rounds: dict[int, Judgement] = {}
-        for pair, case in shown.items():
+        for pair in pairs:
+            count = len(self.items(self._shortened(cases[pair])[0]))
             several = [
                 self.combine(
                     [
-                        self.weigh(next(replies)) if item.strip() or self.blank is None else self.blank
-                        for item in self.items(case)
+                        self.weigh(next(replies)) if self.blank is None or number in items[pair] else self.blank
+                        for number in range(count)
                     ]
                 )
                 for _ in model.samples
             ]
             rounds[pair] = several, self._replied(model, several, cut[pair])
         return rounds
+
+    def _shortened(self, case: JudgedAnswer) -> tuple[JudgedAnswer, list[str]]:
+        """The answer as a model is shown it, and what was left out."""
+        cut = []
+        for limit in (QUESTION, HISTORY, *self.limits):
+            case, notes = limit.apply(case)
+            cut += notes
+        return case, cut
 
     def _replied(self, model: JudgeModel, rounds: Sequence[Sample], cut: list[str]) -> dict[str, Any]:
         """The raw replies behind a score, and what they cost."""

@@ -7,6 +7,7 @@ import json
 import queue
 import time
 from collections import deque
+from collections.abc import Mapping
 from concurrent.futures import Future
 from dataclasses import dataclass, replace
 from typing import Any
@@ -85,11 +86,11 @@ class ChatDispatcher:
         self._pending: WeakValueDictionary[str, _PendingPrompt] = WeakValueDictionary()
         self._reached = self._plain_json = False
 
-    def submit(self, prompts: dict[str, Prompt], done: Done) -> Future[KaratError | None]:
+    def submit(self, prompts: Mapping[str, Prompt], done: Done) -> Future[KaratError | None]:
         """Begin to ask all prompts. Each goes into `done` with its reply, None at the end; an error stops them."""
         return self.endpoint.submit(self._all(prompts, done))
 
-    async def _all(self, prompts: dict[str, Prompt], done: Done) -> KaratError | None:
+    async def _all(self, prompts: Mapping[str, Prompt], done: Done) -> KaratError | None:
         pending = iter(prompts.items())
 
         async def work() -> None:

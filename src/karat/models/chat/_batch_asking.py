@@ -76,11 +76,11 @@ class BatchDispatcher:
         self.batches = Batches(calls)
         self._plain_json = False
 
-    def submit(self, prompts: dict[str, Prompt], done: Done) -> Future[KaratError | None]:
+    def submit(self, prompts: Mapping[str, Prompt], done: Done) -> Future[KaratError | None]:
         """Begin to ask all prompts. Each goes into `done` with its reply, None at the end; an error stops them."""
         return self.endpoint.submit(self._all(prompts, done))
 
-    async def _all(self, prompts: dict[str, Prompt], done: Done) -> KaratError | None:
+    async def _all(self, prompts: Mapping[str, Prompt], done: Done) -> KaratError | None:
         asked = {key: _BatchedPrompt(prompt, self._request(prompt)) for key, prompt in prompts.items()}
         try:
             failures = await self._asked(asked, done)

@@ -8,11 +8,12 @@ from __future__ import annotations
 
 import queue
 import threading
-from collections.abc import Callable, Generator, Mapping, Sequence
+from collections.abc import Callable, Generator, Iterator, Mapping, Sequence
 from contextlib import closing, suppress
 from dataclasses import replace
 
 from karat.core.errors import UsageError
+from karat.core.lazy import Lazy
 from karat.core.models import ChatReply, Prompt
 from karat.core.text.words import plural
 from karat.models import hosts
@@ -89,7 +90,7 @@ class Chat:
         for place, prompt in enumerate(prompts):
             places.setdefault(self.settings.key_of(prompt), []).append(place)
         replies: dict[int, ChatReply] = {}
-        with closing(self._replies({key: prompts[some[0]] for key, some in places.items()})) as arriving:
+        with closing(self._replies(_PromptsByKey({key: some[0] for key, some in places.items()}, prompts))) as arriving:
             for key, reply in arriving:
                 for nth, place in enumerate(places[key]):
                     replies[place] = replace(reply, cached=True) if nth and reply.error is None else reply
@@ -99,17 +100,18 @@ class Chat:
                         self.progress(prompts[place].purpose or "asking", len(replies), len(prompts))
         return [replies[place] for place in range(len(prompts))]
 
-    def _replies(self, prompts: dict[str, Prompt]) -> Generator[tuple[str, ChatReply]]:
+    def _replies(self, prompts: _PromptsByKey) -> Generator[tuple[str, ChatReply]]:
         """The reply to each distinct prompt: first those that are known, then the others as they come in."""
-        missing: dict[str, Prompt] = {}
-        for key, prompt in prompts.items():
+        unknown = []
+        for key in prompts:
             if call := self.calls.get(key):
                 self._ledger.count(cached=1)
                 yield key, reply_of(call)
             else:
-                missing[key] = prompt
-        if not missing:
+                unknown.append(key)
+        if not unknown:
             return
+        missing = prompts.only(unknown)
         dispatcher = self._begin(missing, len(prompts) - len(missing))
         done: Done = queue.SimpleQueue()
         future = dispatcher.submit(missing, done)
@@ -154,7 +156,8 @@ class Chat:
             )
         hosts.announce_host(address, key_env)
         with self._start:
-            new = [prompt for key, prompt in missing.items() if not self.settings.batch or key not in sent]
+            keys = [key for key in missing if not self.settings.batch or key not in sent]
+            new = Lazy(len(keys), lambda number: missing[keys[number]])
             purpose = next(iter(missing.values())).purpose
             if new and self.announce and purpose not in self._announced:
                 sentence = estimate(self.settings, new, cached).sentence
@@ -177,6 +180,26 @@ class Chat:
 
     def __exit__(self, *_: object) -> None:
         self.close()
+
+
+class _PromptsByKey(Mapping[str, Prompt]):
+    """Prompts by their keys, each taken from a sequence when it is asked for: that may make it then."""
+
+    def __init__(self, places: Mapping[str, int], prompts: Sequence[Prompt]) -> None:
+        self._places, self._prompts = places, prompts
+
+    def __getitem__(self, key: str) -> Prompt:
+        return self._prompts[self._places[key]]
+
+    def __iter__(self) -> Iterator[str]:
+        return iter(self._places)
+
+    def __len__(self) -> int:
+        return len(self._places)
+
+    def only(self, keys: Sequence[str]) -> _PromptsByKey:
+        """Those of these keys."""
+        return _PromptsByKey({key: self._places[key] for key in keys}, self._prompts)
 
 
 def _next(done: Done) -> tuple[str, ChatReply] | BatchNews | None:

@@ -21,6 +21,7 @@ from typing import TYPE_CHECKING, Any
 from karat.answer import within
 from karat.core.conversation import HISTORY, messages_of, transcript
 from karat.core.errors import UsageError
+from karat.core.lazy import Lazy
 from karat.core.loading import file_of, load_named
 from karat.core.text.wellformed import well_formed_values
 from karat.core.text.words import excerpt
@@ -94,7 +95,7 @@ class OutsideAnswerer:
 
     def answer(self, asked: Sequence[AnswerRequest], done: Callable[[AnswerRequest, Answer], None]) -> None:
         in_jobs(
-            [(one, within(one, self.settings)) for one in asked],
+            Lazy(len(asked), lambda number: (one := asked[number], within(one, self.settings))),
             lambda pair: self._asks.ask(*pair),
             lambda reason: CallOutcome(error=reason, asked=False),
             lambda pair, got: done(pair[0], _answer(*pair, got)),
