@@ -19,6 +19,7 @@ from karat.cli._options import (
     refuse,
     with_chat_of_run,
     with_hosts,
+    with_pool,
 )
 from karat.cli._output import FAILED, announcer, counted_on_terminal, leave, print_json, show, show_document
 
@@ -31,6 +32,7 @@ if TYPE_CHECKING:
 
 
 @with_hosts
+@with_pool
 @with_chat_of_run
 def command(
     run: Run = "LAST",
@@ -72,9 +74,10 @@ def command(
 
     folder = find_run(runs_dir, run)
     progress = counted_on_terminal(quiet or as_json)
+    pool = chat.pop("pool")
     chat |= {"calls": calls, "announce": announcer(quiet or as_json)}
     if tamper_test:
-        given = {"system": system or None, "repeat": chat["repeat"], "claims": claims, "dry_run": dry_run}
+        given = {"system": system or None, "repeat": chat["repeat"], "claims": claims, "dry_run": dry_run, "pool": pool}
         refuse(given, "would change nothing: the tamper test has cases of its own. Leave it out.")
         _tamper(judging(folder, chat).within(folder.path.parent), measure, as_json, progress)
         return
@@ -85,7 +88,8 @@ def command(
         else:
             typer.echo("\n".join(planned.lines()))
         return
-    study = judge(folder, measure or (), chat=chat, systems=system or (), claims=claims, progress=progress).study
+    judged = judge(folder, measure or (), chat=chat, systems=system or (), claims=claims, pool=pool, progress=progress)
+    study = judged.study
     progress("", 0, 0)
     place = str(folder.path)
     shown = partial(document, place=place), partial(objects.study, place=place)

@@ -22,6 +22,7 @@ from karat.cli._options import (
     with_chat,
     with_hosts,
     with_matching,
+    with_pool,
 )
 from karat.cli._output import FAILED, announcer, leave, progress_on_terminal
 
@@ -30,6 +31,7 @@ if TYPE_CHECKING:
 
 
 @with_hosts
+@with_pool
 @with_chat
 @with_matching
 def command(
@@ -111,7 +113,7 @@ def command(
     from karat.experiment.score import score
     from karat.experiment.settings import MatchSettings, settings_of
 
-    matching = matching_of(options, try_all=verbose)
+    matching, pool = matching_of(options, try_all=verbose), options.pop("pool")
     folder = Path(output) if output and not Path(output).suffix else None
     if options["model"] is not None and options["calls"] is None and folder is not None:
         options["calls"] = folder / CALLS
@@ -134,6 +136,7 @@ def command(
         claims=replace(ClaimSource.of(claims), folder=folder),
         labels=labels,
         without_bad=without_bad,
+        pool=pool,
         progress=progress,
     )
     progress("")
