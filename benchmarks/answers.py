@@ -25,7 +25,7 @@ if TYPE_CHECKING:
     from karat.core.asked import AnswerRequest
     from karat.core.models import Models
     from karat.core.types import Answer, TestSet
-    from karat.systems.retrieval import Retrieved
+    from karat.systems.retrieved import Retrieved
     from karat.systems.system import System
 
 CONTEXTS = 5

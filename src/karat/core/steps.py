@@ -48,11 +48,6 @@ def union_of(lists: Iterable[Iterable[dict[str, Any]]]) -> list[dict[str, Any]]:
     return list(union.values())
 
 
-def retrieval_calls(steps: Iterable[Step]) -> list[Step]:
-    """The steps that retrieve."""
-    return [step for step in steps if HITS in step]
-
-
 def repeated_calls(steps: Iterable[Step]) -> list[bool | None]:
     """Whether the same tool was asked the same before, letter case and punctuation aside; None without a query."""
     before: set[tuple[str, str]] = set()

@@ -16,7 +16,7 @@ if TYPE_CHECKING:
     from karat.core.types import Question, TestSet
     from karat.match import Pages, Resolution
     from karat.results.explanation import Explanation, FusedHit, GoldUnitTrace, JudgedHit, LegHit, MeasureLine
-    from karat.systems.retrieval import Retrieved
+    from karat.systems.retrieved import Retrieved
     from karat.systems.system import System
 
 AMONG_FOUND = "the gold is looked up among the chunks that were found: what else the store holds is not known here."

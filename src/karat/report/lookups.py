@@ -13,7 +13,7 @@ import numpy as np
 from karat.core.scores import Status
 from karat.core.text.words import digits_of
 from karat.core.types import TestSet, slice_order
-from karat.results.decisions import Marks, costliest, main_measures, mark, ranked_systems
+from karat.results.decisions import BestSystems, best_systems, costliest, main_measures, ranked_systems
 from karat.results.study import HitTable
 
 if TYPE_CHECKING:
@@ -44,7 +44,7 @@ class EvaluationView:
         self.systems = evaluation.scores.systems
         self.measures = evaluation.scores.measures
         self.unranked = evaluation.matching.unranked if evaluation.matching is not None else frozenset[str]()
-        self._marks: dict[tuple[str, str | None, str | None], Marks] = {}
+        self._best: dict[tuple[str, str | None, str | None], BestSystems] = {}
         self._found = {(s.system, s.measure, s.slice, s.value): s for s in evaluation.summaries}
 
     def summary(
@@ -57,13 +57,15 @@ class EvaluationView:
         row = (self.summary(system, measure, slice_name, value) for system in self.systems)
         return [s for s in row if s is not None]
 
-    def marks(self, measure: Measure, slice_name: str | None = None, value: str | None = None) -> Marks:
+    def best_systems(self, measure: Measure, slice_name: str | None = None, value: str | None = None) -> BestSystems:
         """Who is best in a measure, and who may be as good."""
         key = (measure.name, slice_name, value)
-        if key not in self._marks:
+        if key not in self._best:
             row = self.row(measure, slice_name, value)
-            self._marks[key] = mark(measure, row, self.unranked) if self._same_rows(measure, row) else Marks()
-        return self._marks[key]
+            self._best[key] = (
+                best_systems(measure, row, self.unranked) if self._same_rows(measure, row) else BestSystems()
+            )
+        return self._best[key]
 
     def digits(self, measure: Measure, slice_name: str | None = None) -> int:
         """The decimals that the means of a measure are worth in all, or by a slice: by the widest of the intervals."""

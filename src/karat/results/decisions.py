@@ -73,7 +73,7 @@ def main_measures(measures: Sequence[Measure], dialect: str = "karat") -> list[M
 
 
 @dataclass(frozen=True)
-class Marks:
+class BestSystems:
     """Systems with the best mean of a row, those whose interval overlaps that of a best one, and those not ranked."""
 
     best: frozenset[str] = frozenset()
@@ -90,7 +90,7 @@ def is_full(n: int, most: int) -> bool:
     return n > 0 and n >= ENOUGH * most
 
 
-def mark(measure: Measure, row: Sequence[Summary], unranked: frozenset[str] = frozenset()) -> Marks:
+def best_systems(measure: Measure, row: Sequence[Summary], unranked: frozenset[str] = frozenset()) -> BestSystems:
     """Which of several systems are best in a measure, by its direction; all of those that tie.
 
     Nothing is marked in a measure without a direction, where fewer than two systems have a mean, or where the best
@@ -103,14 +103,14 @@ def mark(measure: Measure, row: Sequence[Summary], unranked: frozenset[str] = fr
     known = [(s, mean) for s, mean in means if is_full(s.n, most)]
     barred = frozenset(s.system for s, _ in means if not is_full(s.n, most))
     if measure.spec.direction == "none" or len(known) < 2:
-        return Marks(barred=barred if measure.spec.direction != "none" else frozenset())
+        return BestSystems(barred=barred if measure.spec.direction != "none" else frozenset())
     top = (max if measure.spec.direction == "higher" else min)(mean for _, mean in known)
     best = [s for s, mean in known if abs(mean - top) <= SAME]
     if any(s.low is None or s.high is None for s in best):
-        return Marks()
+        return BestSystems()
     names = frozenset(s.system for s in best)
     near = frozenset(s.system for s, _ in known if s.system not in names and any(overlap(s, b) for b in best))
-    return Marks(names, near, barred)
+    return BestSystems(names, near, barred)
 
 
 def overlap(one: Mean, other: Mean) -> bool:

@@ -13,7 +13,8 @@ if TYPE_CHECKING:
     from karat.match import Pages
     from karat.results.evaluation import InputInfo, Note
     from karat.results.study import Configuration
-    from karat.systems.retrieval import Progress, Retrieval, Retrieved
+    from karat.systems.retrieval import Progress, Retrieval
+    from karat.systems.retrieved import Retrieved
 
 Align = Callable[[Sequence["Run"]], tuple[list["Run"], list["Note"]]]
 

@@ -11,7 +11,8 @@ from typing import TYPE_CHECKING
 from karat.core.errors import UsageError
 from karat.core.models import Models
 from karat.systems.engines import Engines
-from karat.systems.retrieval import Retrieval, Retrieved
+from karat.systems.retrieval import Retrieval
+from karat.systems.retrieved import Retrieved
 from karat.systems.settings import DEPTH, SystemSettings
 from karat.systems.source import RunRequest, SystemRun
 

@@ -5,7 +5,7 @@ import pytest
 from karat.core.language import parse, parse_all
 from karat.diagnose.decisions import verdicts
 from karat.report.build.evaluation import leader
-from karat.results.decisions import Marks, headlines, main_measures
+from karat.results.decisions import BestSystems, headlines, main_measures
 from karat.results.evaluation import Summary
 
 
@@ -84,9 +84,9 @@ def test_the_leader_is_named_with_its_interval_and_its_rivals():
         for s, m in (("a", 0.5), ("b", 0.6))
     ]
     head = parse("Recall@5")
-    close = leader(head, row, Marks(frozenset("b"), frozenset("a")))
+    close = leader(head, row, BestSystems(frozenset("b"), frozenset("a")))
     assert close == "highest Recall@5: b, .60 [.50, .70]; its interval overlaps that of a."
     apart = [replace(row[0], high=0.45), row[1]]
-    assert leader(head, apart, Marks(frozenset("b"))).endswith("; no other interval overlaps.")
-    assert leader(head, row, Marks(frozenset("ab"))).endswith("; all systems tie.")
-    assert leader(head, row, Marks(frozenset())) is None
+    assert leader(head, apart, BestSystems(frozenset("b"))).endswith("; no other interval overlaps.")
+    assert leader(head, row, BestSystems(frozenset("ab"))).endswith("; all systems tie.")
+    assert leader(head, row, BestSystems(frozenset())) is None

@@ -8,8 +8,8 @@ from collections.abc import Iterator
 from typing import Any
 
 from karat.core.docs import Doc
-from karat.corpus._blocks import Blocks
 from karat.corpus._file import File, ReadError
+from karat.corpus._lines import LineBuilder
 from karat.corpus._reader import Reader
 from karat.io.decoding import cleaned, is_binary
 
@@ -67,78 +67,78 @@ def _read(file: File) -> Iterator[Doc]:
         file.problem("nested", f"{depth:,} elements are open at once; those far inside are read as plain text.")
     tree = LexborHTMLParser(markup)
     for whole in (False, True):
-        blocks = _walked(tree, whole=whole)
-        body = blocks.text
+        lines = _walked(tree, whole=whole)
+        body = lines.text
         if body.strip():
             break
     else:
         raise ReadError("empty", "holds no text; it may be made by scripts.", "Save the page as the browser shows it.")
     title = _one_line(tree.css_first("head > title"))
-    first = next((section.title for section in blocks.sections if section.level == 1), None)
+    first = next((section.title for section in lines.sections if section.level == 1), None)
     yield Doc(
-        file.id, body, title or first or file.stem, url=_url(tree, text), sections=tuple(blocks.sections)
+        file.id, body, title or first or file.stem, url=_url(tree, text), sections=tuple(lines.sections)
     )  # fmt: skip
 
 
-def _walked(tree: Any, *, whole: bool) -> Blocks:
+def _walked(tree: Any, *, whole: bool) -> LineBuilder:
     """The text of the body; `whole` keeps navigation, headers and footers."""
-    blocks = Blocks()
+    lines = LineBuilder()
     layout = _layout_tables(tree)
     stack: list[tuple[Any, bool, bool]] = [(tree.body, False, False)] if tree.body is not None else []
     while stack:
         node, own, leaving = stack.pop()
         tag = node.tag or ""
         if node.is_text_node:
-            blocks.add(cleaned(node.text_content or ""))
+            lines.add(cleaned(node.text_content or ""))
             continue
         if leaving:
-            _leave(node, tag, blocks, layout)
+            _leave(node, tag, lines, layout)
             continue
         if tag in _NEVER or (tag != "body" and _is_hidden(node)) or (not whole and not own and _is_frame(node, tag)):
             if tag in _PARAGRAPHS:
-                blocks.end_line()
+                lines.end_line()
             continue
-        _enter(node, tag, blocks, layout)
+        _enter(node, tag, lines, layout)
         stack.append((node, own, True))
         child = node.last_child
         own = own or tag in _OWN
         while child is not None:
             stack.append((child, own, False))
             child = child.prev
-    return blocks
+    return lines
 
 
-def _enter(node: Any, tag: str, blocks: Blocks, layout: set[int]) -> None:
+def _enter(node: Any, tag: str, lines: LineBuilder, layout: set[int]) -> None:
     if tag in ("td", "th"):
         if _is_laid_out(node.parent, layout):
-            blocks.end_line()
+            lines.end_line()
         else:
-            blocks.begin_cell()
+            lines.begin_cell()
         return
     if tag == "br":
-        blocks.end_line()
+        lines.end_line()
         return
     if tag in _PARAGRAPHS:
-        blocks.end_line()
+        lines.end_line()
     if tag == "li":
-        blocks.begin_item()
+        lines.begin_item()
     elif tag == "pre":
-        blocks.verbatim += 1
+        lines.verbatim += 1
     elif len(tag) == 2 and tag[0] == "h" and tag[1] in "123456":
-        blocks.begin_heading(int(tag[1]))
+        lines.begin_heading(int(tag[1]))
     elif tag == "tr" and not _is_laid_out(node, layout):
-        blocks.begin_row()
+        lines.begin_row()
 
 
-def _leave(node: Any, tag: str, blocks: Blocks, layout: set[int]) -> None:
+def _leave(node: Any, tag: str, lines: LineBuilder, layout: set[int]) -> None:
     if tag == "pre":
-        blocks.verbatim -= 1
+        lines.verbatim -= 1
     elif len(tag) == 2 and tag[0] == "h" and tag[1] in "123456":
-        blocks.end_heading()
+        lines.end_heading()
     elif tag == "tr" and not _is_laid_out(node, layout):
-        blocks.end_row()
+        lines.end_row()
     if tag in _PARAGRAPHS:
-        blocks.end_line()
+        lines.end_line()
 
 
 def _layout_tables(tree: Any) -> set[int]:

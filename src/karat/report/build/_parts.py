@@ -53,10 +53,10 @@ def value_of(
     summary = view.summary(system, measure, slice_name, value)
     if summary is None or summary.mean is None:
         return None
-    marks = view.marks(measure, slice_name, value)
+    best = view.best_systems(measure, slice_name, value)
     return Value(
         summary.mean, summary.low, summary.high, std=summary.std if std else None, unit=measure.spec.unit,
-        best=system in marks.best, mark=marks.sign(system), note=summary.note or "",
+        best=system in best.best, mark=best.sign(system), note=summary.note or "",
         digits=view.digits(measure, slice_name), share=share_of(measure, summary.mean),
     )  # fmt: skip
 

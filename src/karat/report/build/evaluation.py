@@ -28,7 +28,7 @@ from karat.report.document import (
     facts,
 )
 from karat.report.lookups import EvaluationView
-from karat.results.decisions import BARRED, Marks, headlines, is_out_of_reach, overlap
+from karat.results.decisions import BARRED, BestSystems, headlines, is_out_of_reach, overlap
 from karat.results.evaluation import Usage
 
 if TYPE_CHECKING:
@@ -76,23 +76,23 @@ def document(evaluation: Evaluation) -> Document:
 def leaders(view: EvaluationView) -> list[str]:
     """A sentence per headline measure on who leads, where several systems are compared."""
     heads = headlines(view.measures, view.evaluation.dialect)
-    return [line for head in heads if (line := leader(head, view.row(head), view.marks(head))) is not None]
+    return [line for head in heads if (line := leader(head, view.row(head), view.best_systems(head))) is not None]
 
 
-def leader(head: Measure, row: Sequence[Summary], marks: Marks) -> str | None:
+def leader(head: Measure, row: Sequence[Summary], best: BestSystems) -> str | None:
     """Which system leads in a measure, and whose intervals overlap with its own."""
-    leading = [s.system for s in row if s.system in marks.best]
-    close = [s.system for s in row if s.system in marks.near]
+    leading = [s.system for s in row if s.system in best.best]
+    close = [s.system for s in row if s.system in best.near]
     if not leading:
         return None
-    first = next(s for s in row if s.system in marks.best)
+    first = next(s for s in row if s.system in best.best)
     how = "highest" if head.spec.direction == "higher" else "lowest"
     note = f" ({first.note})" if first.note else ""
     mean = estimate(first.mean, first.low, first.high, unit=head.spec.unit)
     stands = f"{how} {head.name}: {', '.join(leading)}, {mean}{note}"
     if len(leading) == len(row):
         return f"{stands}; all systems tie."
-    lacking = [s.system for s in row if s.system in marks.barred]
+    lacking = [s.system for s in row if s.system in best.barred]
     if close:
         stands += f"; its interval overlaps that of {', '.join(close)}"
     elif (others := [s for s in row if s.system not in (*leading, *lacking)]) and not any(
@@ -195,7 +195,7 @@ def _caption(view: EvaluationView) -> str:
 
 def legend(view: EvaluationView, *, std: bool = False) -> list[str]:
     """What the figures and marks mean."""
-    every = [view.marks(m) for m in view.measures]
+    every = [view.best_systems(m) for m in view.measures]
     lines = ["Mean ±standard deviation [95% interval of the mean]."] if std else []
     if any(m.best for m in every):
         lines.append("*: best mean of its measure (all that tie).")

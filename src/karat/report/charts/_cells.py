@@ -20,12 +20,12 @@ def cell_rows(
     lens: Lens, systems: Sequence[str], column: str, measure: Measure, slice_name: str | None = None, value: str = ""
 ) -> list[dict[str, Any]]:
     """A column of means: the best and those near it are marked, and coloured where the measure lies in 0 to 1."""
-    marks = lens.marks(measure, slice_name, value or None)
+    best = lens.best_systems(measure, slice_name, value or None)
     rows = []
     for system in systems:
         row = lens.cell(system, measure, slice_name, value or None)
         shade = row["mean"] if measure.bounds == (0.0, 1.0) else None
-        rows.append(row | {"column": column, "shade": shade, "shown": row["said"] + marks.sign(system)})
+        rows.append(row | {"column": column, "shade": shade, "shown": row["said"] + best.sign(system)})
     return rows
 
 

@@ -21,13 +21,13 @@ def make(study: Study) -> Figure | Missing:
     systems = lens.shown(BARS)
     rows = []
     for measure in measures:
-        marks = lens.marks(measure)
+        best = lens.best_systems(measure)
         lower = " (lower is better)" if measure.spec.direction == "lower" else ""
         for system in systems:
             row = lens.cell(system, measure)
             row["panel"] = row["measure"] + lower
-            row["standing"] = list(STANDINGS)[0 if system in marks.best else 1 if system in marks.near else 2]
-            row["said"] += marks.sign(system)
+            row["standing"] = list(STANDINGS)[0 if system in best.best else 1 if system in best.near else 2]
+            row["said"] += best.sign(system)
             rows.append(row)
     bounded = all(m.bounds == (0.0, 1.0) for m in measures)
     domain = lens.domain(systems)

@@ -63,7 +63,7 @@ def document(evaluation: Evaluation, *, rows: bool = False) -> dict[str, Any]:
 
 
 def _measure(view: EvaluationView, measure: Measure) -> dict[str, Any]:
-    marks = view.marks(measure)
+    best = view.best_systems(measure)
     scores = view.evaluation.scores
     floors = {scores.systems[s]: f.chance for (s, m), f in scores.floors.items() if scores.measures[m] == measure}
     return {
@@ -72,8 +72,8 @@ def _measure(view: EvaluationView, measure: Measure) -> dict[str, Any]:
         "direction": measure.spec.direction,
         "range": list(measure.bounds),
         "unit": measure.spec.unit,
-        "best": [s for s in view.systems if s in marks.best],
-        "overlaps_best": [s for s in view.systems if s in marks.near],
+        "best": [s for s in view.systems if s in best.best],
+        "overlaps_best": [s for s in view.systems if s in best.near],
         **({"floors": floors} if floors else {}),
     }
 

@@ -1,4 +1,4 @@
-"""Blocks: text put together line by line from a tree of elements, with the headings met on the way."""
+"""Lines: text put together line by line from a tree of elements, with the headings met on the way."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ _BLANKS = re.compile(r"[ \t\n\r\f\v\u00a0]+")
 _CELL = " | "
 
 
-class Blocks:
+class LineBuilder:
     """Lines of text as they grow. White space is one blank; within a row of a table, a line's end is too."""
 
     def __init__(self) -> None:
