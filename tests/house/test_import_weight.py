@@ -9,9 +9,9 @@ import pytest
 
 HEAVY = (
     "numpy", "polars", "pandas", "rich", "scipy", "pyarrow", "rapidfuzz", "sacrebleu", "pydantic", "yaml", "httpx",
-    "starlette", "uvicorn", "anyio",
+    "starlette", "uvicorn", "anyio", "ray",
 )  # fmt: skip
-FRAMEWORKS = ("langchain", "langgraph", "llama_index", "haystack", "dspy", "chromadb", "qdrant_client")
+FRAMEWORKS = ("langchain", "langgraph", "llama_index", "haystack", "dspy", "chromadb", "qdrant_client", "ray")
 IMPORT = "import karat"
 
 

@@ -6,8 +6,7 @@ Nothing is loaded, opened or asked before a measure calls for it.
 from __future__ import annotations
 
 import os
-from collections.abc import Callable, Iterator, Mapping, Sequence
-from contextlib import contextmanager
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import asdict, dataclass, field, replace
 from functools import cache
 from pathlib import Path
@@ -24,10 +23,8 @@ if TYPE_CHECKING:
     from tempfile import TemporaryDirectory
 
     from karat.core.measure import Measure
-    from karat.experiment.spec import Spec
     from karat.models import EmbedderSettings
     from karat.models.chat import Calls, Chat, ChatSettings, ChatSpending, CostEstimate
-    from karat.pool import Pool
     from karat.results.evaluation import Note
     from karat.systems.index import Index
 
@@ -355,62 +352,3 @@ def check_named(settings: ModelSettings, measures: Sequence[Measure]) -> None:
                 f"--{option} would change nothing: none of the measures asks for it. Name one that does, such as "
                 f"-m {example}, or leave it out."
             )
-
-
-@dataclass(frozen=True)
-class RunModels:
-    """What is asked while a run retrieves and answers, and what its judges ask."""
-
-    answering: Models
-    judging: Models
-
-    def spent(self) -> list[dict[str, Any]]:
-        """What every chat model was asked and what that cost, in plain values; what is unknown is None."""
-        chats = list({id(models.chat): models for models in (self.answering, self.judging)}.values())
-        return [spent for models in chats if (spent := spent_by(models)) is not None]
-
-
-@contextmanager
-def run_models(
-    spec: Spec,
-    folder: Path,
-    root: Path,
-    indexes: Sequence[Index],
-    say: Callable[[str, int, int], None],
-    announce: Callable[[str], None] | None = None,
-    pool: Pool | None = None,
-) -> Iterator[RunModels]:
-    """The models that a spec names. Calls are kept in the run's folder, and beside all runs for the next of them.
-
-    What needs no endpoint is done by the `pool`, in a folder of the run.
-    """
-    from karat.models import hosts
-
-    keys = spec.keys
-    chat, judge = spec.chat_settings(), spec.chat_settings(judge=True)
-    for named in filter(None, (chat, judge)):
-        hosts.allow(named)  # `karat judge` may ask it again
-    settings = ModelSettings(
-        cross_encoder=str(spec.path(keys.cross_encoder)) if keys.cross_encoder is not None else None,
-        claims=replace(spec.claims, folder=folder),
-        chat=chat,
-        max_cost_usd=keys.budgets.max_cost_usd,
-        max_calls=keys.budgets.max_calls,
-        calls=folder / CALLS,
-        shared=root / CALLS,
-        announce=announce,
-    )
-    models = models_of(
-        replace(settings, claims=ClaimSource()), index=indexes[0] if indexes else None, progress=say,
-        pool=BlockPool(pool, folder / BLOCKS) if pool is not None else None,
-    )  # fmt: skip
-    judging = replace(models, repeat=keys.judge_repeat)
-    if judge is not None and judge != chat:
-        before = models.chat if isinstance(models.chat, ChatOnDemand) else None
-        judging = replace(judging, chat=ChatOnDemand(replace(settings, chat=judge), say, before))
-    judging = with_maker(judging, settings)
-    try:
-        yield RunModels(models, judging)
-    finally:
-        close(models)
-        close(judging)

@@ -28,7 +28,7 @@ if TYPE_CHECKING:
     from karat.core.run import Run
     from karat.core.types import TestSet
     from karat.experiment.finished import FinishedRun
-    from karat.experiment.models import RunModels
+    from karat.experiment.run_models import RunModels
     from karat.experiment.spec import Spec
     from karat.experiment.store import Journal, RunFolder
     from karat.experiment.sweep.swept import Swept
@@ -215,7 +215,7 @@ def _models(
     pool: Pool,
 ) -> Iterator[RunModels]:
     """The models of a spec. What they are asked joins what the run has spent before, however it ends."""
-    from karat.experiment.models import run_models
+    from karat.experiment.run_models import run_models
 
     with run_models(spec, folder.path, root, indexes, say, announce, pool) as models:
         try:

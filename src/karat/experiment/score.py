@@ -5,14 +5,14 @@ from __future__ import annotations
 import os
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
-from typing import TYPE_CHECKING, Any, TypeVar
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from karat.core.progress import shown_in_notebook
-from karat.core.ranked import Ties, ranking
 from karat.core.text.words import conversations_note
 from karat.experiment.models import ChatOptions, ChatValue
+from karat.experiment.ranked_lists import ranked_ids, ranked_places, ranked_scores
 from karat.experiment.settings import Choices, MatchSettings, settings_of, takes_settings, texts_of
 
 if TYPE_CHECKING:
@@ -34,9 +34,7 @@ if TYPE_CHECKING:
     from karat.results.evaluation import Evaluation, InputInfo, Note, Refusals, Usage
     from karat.systems.index import Index
 
-T = TypeVar("T")
 NEAR = 0.05  # how little above chance a mean similarity may be before it is warned of
-UNKNOWN = "N/A"  # the place of a hit that says none, beside others that do
 
 
 @shown_in_notebook("progress")
@@ -223,11 +221,11 @@ def evaluation_of(
         dialect=dialect.name,
         ranked=ranked_ids(testset, runs, ties),
         answers=_of_answers(testset, runs, "text"),
-        ranked_scores=_ranked_scores(testset, runs, ties),
+        ranked_scores=ranked_scores(testset, runs, ties),
         confidence=_of_answers(testset, runs, "confidence"),
         refusals=_refusals(answers),
-        docs=_ranked_places(testset, runs, ties, "doc"),
-        pages=_ranked_places(testset, runs, ties, "page"),
+        docs=ranked_places(testset, runs, ties, "doc"),
+        pages=ranked_places(testset, runs, ties, "page"),
         context_gold=measured.context_gold,
         hit_gold=measured.hit_gold,
         steps={name: of for name, of in measured.steps.items() if name in scores.systems},
@@ -359,47 +357,3 @@ def _refusals(answers: Mapping[str, Sequence[tuple[str, bool]]]) -> dict[str, Re
         for name, rows in answers.items()
     }
     return counts if any(one.unanswerable or one.declined for one in counts.values()) else {}
-
-
-class RankedLists(Mapping[str, Sequence[Sequence[T]]]):
-    """A column of the hits in ranked order, a list for each question, made when asked for: a run may hold millions."""
-
-    def __init__(self, testset: TestSet, runs: Sequence[Run], ties: Ties, column: Callable[[Run], Sequence[T]]) -> None:
-        self._ids, self._ties, self._column = testset.ids, ties, column
-        self._runs = {run.name: run for run in runs if run.has_rankings}
-
-    def __getitem__(self, system: str) -> list[list[T]]:
-        run = self._runs[system]
-        order, column = ranking(run, self._ties).tolist(), self._column(run)
-        rows = {
-            qid: [column[i] for i in order[run.offsets[q] : run.offsets[q + 1]]]
-            for q, qid in enumerate(run.question_ids)
-        }
-        return [rows.get(qid, []) for qid in self._ids]
-
-    def __iter__(self) -> Iterator[str]:
-        return iter(self._runs)
-
-    def __len__(self) -> int:
-        return len(self._runs)
-
-
-def ranked_ids(testset: TestSet, runs: Sequence[Run], ties: Ties) -> RankedLists[str]:
-    """Ids of the hits."""
-    return RankedLists(testset, runs, ties, lambda run: run.doc_list)
-
-
-def _ranked_places(testset: TestSet, runs: Sequence[Run], ties: Ties, field: str) -> RankedLists[str]:
-    """The documents ("doc") or the pages ("page") of the hits, of runs that know them."""
-    known = [run for run in runs if any(value is not None for value in run.fields.get(field, ()))]
-    return RankedLists(testset, known, ties, lambda run: [_place(value) for value in run.fields[field]])
-
-
-def _place(value: object) -> str:
-    return UNKNOWN if value is None else ",".join(map(str, value)) if isinstance(value, list | tuple) else str(value)
-
-
-def _ranked_scores(testset: TestSet, runs: Sequence[Run], ties: Ties) -> RankedLists[float]:
-    """Scores of the hits, of runs that have them."""
-    scored = [run for run in runs if run.scores is not None]
-    return RankedLists(testset, scored, ties, lambda run: [] if run.scores is None else run.scores.tolist())

@@ -38,3 +38,8 @@ def mapped_array(path: Path, dtype: type[np.generic] | tuple[type[np.generic], .
     if not array.flags.c_contiguous:
         raise InputError("is damaged: its values stand in another order", place=str(path), remedy=REMEDY)
     return array.view(np.ndarray)
+
+
+def damaged(file: Path, problem: str) -> InputError:
+    """What to say of a file of an index that karat did not write so."""
+    return InputError(problem, place=str(file), remedy=REMEDY)

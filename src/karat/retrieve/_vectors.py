@@ -1,22 +1,20 @@
-"""The vectors behind a dense engine: searched exactly, written to a folder and mapped from it."""
+"""The vectors behind a dense engine, searched exactly."""
 
 from __future__ import annotations
 
-import json
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
-from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import numpy as np
 
-from karat.core.errors import InputError, UsageError
+from karat.core.errors import InputError
 from karat.core.ranked import Ranked
-from karat.io.arrays import REMEDY, mapped_array
+from karat.io.arrays import REMEDY
 from karat.io.threads import one_thread
 from karat.retrieve._engine import concatenated, places_in
-from karat.retrieve._precision import PRECISIONS, StoredVectors
+from karat.retrieve._precision import StoredVectors
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -35,8 +33,6 @@ _SURE = 1e-4
 """A product of vectors further than this from a cosine is on its side of it, however it was added up."""
 _MOST = 1.001
 """No cosine is further from 0, rounding included."""
-_CARD = "dense.json"
-_FORMAT = 1
 
 
 @dataclass(frozen=True)
@@ -83,6 +79,12 @@ class EmbeddedRows:
         above = np.count_nonzero(surely) if self._is_distinct else self._sizes[surely].sum()
         tied = [grouped[starts[place] : starts[place + 1]] for place in unsure[exact == cosine].tolist()]
         return int(above + self._sizes[unsure[exact > cosine]].sum()), np.concatenate([np.zeros(0, np.int64), *tied])
+
+    def row_products(self, query: Vectors) -> Scores:
+        """The product of a query and the vector of each row, in no order; 0 where a row has none."""
+        held = self.rows[self.rows >= 0]
+        products = self.vectors.products(query[None])[0] if len(held) else np.zeros(0, np.float32)
+        return np.concatenate([products[held], np.zeros(len(self.rows) - len(held), np.float32)])
 
     @cached_property
     def _sizes(self) -> Ints:
@@ -204,59 +206,3 @@ def cosines(vectors: StoredVectors, queries: Vectors, places: Ints) -> Scores:
     if not (np.abs(scores[places >= 0]) <= _MOST).all():
         raise InputError("a vector is not of length 1", place="the vectors of the index", remedy=REMEDY)
     return np.where(places >= 0, np.clip(scores, -1, 1), np.float32(-np.inf))
-
-
-def write(folder: Path, settings: Mapping[str, Any], content: EmbeddedRows, measured: Mapping[str, Any]) -> None:
-    """The files of an engine, into a folder."""
-    card = {"settings": settings, "fingerprint": content.fingerprint, **({"measured": measured} if measured else {})}
-    write_card(folder, _FORMAT, card)
-    for name, array in content.vectors.arrays().items():
-        np.save(folder / f"{name}.npy", array)
-    np.save(folder / "digests.npy", np.ascontiguousarray(content.digests, np.uint8))
-    np.save(folder / "rows.npy", np.ascontiguousarray(content.rows, np.int64))
-
-
-def read(
-    folder: Path, completed: Callable[[Mapping[str, Any]], dict[str, Any]]
-) -> tuple[dict[str, Any], EmbeddedRows, dict[str, Any]]:
-    """The settings, the content and the measurements that `write` wrote, the vectors by mmap."""
-    card = read_card(folder, _FORMAT, completed)
-    settings = card["settings"]
-    precision = settings.get("precision", "float32")
-    vectors = mapped_array(folder / "vectors.npy", PRECISIONS[precision], 2)
-    scales = mapped_array(folder / "scales.npy", np.float32, 1) if precision == "int8" else None
-    digests = mapped_array(folder / "digests.npy", np.uint8, 2)
-    rows = mapped_array(folder / "rows.npy", np.int64, 1)
-    if digests.shape != (len(vectors), 16):
-        raise damaged(folder / "digests.npy", f"has the shape {digests.shape} beside {len(vectors)} vectors")
-    if scales is not None and len(scales) != len(vectors):
-        raise damaged(folder / "scales.npy", f"has {len(scales)} numbers beside {len(vectors)} vectors")
-    if len(rows) and not (rows.min() >= -1 and rows.max() < len(vectors)):
-        raise damaged(folder / "rows.npy", f"points outside the {len(vectors)} vectors")
-    content = EmbeddedRows(card["fingerprint"], StoredVectors(vectors, scales), digests, rows)
-    return settings, content, card["measured"]
-
-
-def write_card(folder: Path, form: int, card: Mapping[str, Any]) -> None:
-    """What is to be known of the other files of a folder."""
-    text = json.dumps({"format": form, **card}, indent=1, ensure_ascii=False, sort_keys=True)
-    (folder / _CARD).write_text(text + "\n", "utf-8")
-
-
-def read_card(folder: Path, form: int, completed: Callable[[Mapping[str, Any]], dict[str, Any]]) -> dict[str, Any]:
-    """What `write_card` wrote: at least the settings, completed, the fingerprint and what was measured."""
-    try:
-        card = json.loads((folder / _CARD).read_text("utf-8"))
-        if card["format"] != form:
-            raise damaged(folder / _CARD, f"is of format {card['format']}, karat reads {form}")
-        settings, fingerprint = completed(card["settings"]), str(card["fingerprint"])
-        return {**card, "settings": settings, "fingerprint": fingerprint, "measured": dict(card.get("measured", {}))}
-    except OSError as problem:
-        raise damaged(folder / _CARD, f"cannot be read ({problem.strerror})") from None
-    except (ValueError, KeyError, TypeError, AttributeError, RecursionError, UsageError) as problem:
-        raise damaged(folder / _CARD, f"is not what karat wrote ({problem})") from None
-
-
-def damaged(file: Path, problem: str) -> InputError:
-    """What to say of a file that `write` did not write so."""
-    return InputError(problem, place=str(file), remedy=REMEDY)

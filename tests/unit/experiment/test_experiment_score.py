@@ -5,7 +5,7 @@ import pytest
 import karat
 from karat.core.errors import KaratError, NoOverlapError, UsageError
 from karat.experiment._answered import answered_of, retrieved_texts
-from karat.experiment.score import ranked_ids
+from karat.experiment.ranked_lists import ranked_ids
 from karat.files import as_runs, as_testset
 
 GOLD = {"a": {"x": 2, "y": 1, "n": 0}, "b": {"z": 1}}

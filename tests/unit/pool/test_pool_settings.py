@@ -1,5 +1,3 @@
-import sys
-
 import pytest
 
 from karat.core.errors import KaratError, UsageError
@@ -34,4 +32,3 @@ def test_ray_is_asked_for_by_name(monkeypatch):
     monkeypatch.setattr("karat.pool._ray.find_spec", lambda name: None)
     with pytest.raises(KaratError, match=r"pip install 'karat\[ray\]'"):
         PoolSettings(by="ray").open()
-    assert "ray" not in sys.modules

@@ -17,16 +17,17 @@ import numpy as np
 
 from karat.core.errors import KaratError
 from karat.core.ranked import Ranked
-from karat.io.arrays import mapped_array
+from karat.io.arrays import damaged, mapped_array
 from karat.io.threads import one_thread, search_threads_for
 from karat.models import EmbedderSettings, Known, embed_all, embedder_named, same_embedder
 from karat.models.hosts import permitted
+from karat.retrieve import _vector_files as files
 from karat.retrieve._dense_settings import AUTO, completed_settings
-from karat.retrieve._engine import Progress, check_depth, concatenated, merged, order_fault
+from karat.retrieve._engine import Progress, check_depth, concatenated, merged
 from karat.retrieve._graph import LOOKED_AT, Graph
 from karat.retrieve._precision import StoredVectors
 from karat.retrieve._recall import EFFORTS, mean_recall, problems_of, recall_at_precision, sample_queries, settle_effort
-from karat.retrieve._vectors import EmbeddedRows, VectorShard, cosines, damaged, read, read_card, write, write_card
+from karat.retrieve._vectors import EmbeddedRows, VectorShard, cosines
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -148,7 +149,7 @@ class DenseEngine:
     def are_current(cls, shards: Sequence[Path], settings: Mapping[str, Any]) -> list[bool]:
         """Whether each shard of these settings holds the vectors that the model behind their embedder makes today."""
         made_by = cls.fingerprint_now(settings)
-        return [read(shard, completed_settings)[1].fingerprint == made_by for shard in shards]
+        return [files.read(shard, completed_settings)[1].fingerprint == made_by for shard in shards]
 
     @classmethod
     def fingerprint_now(cls, settings: Mapping[str, Any]) -> str:
@@ -160,7 +161,7 @@ class DenseEngine:
         cls, shards: Sequence[Path], settings: Mapping[str, Any], folder: Path, progress: Progress
     ) -> dict[str, Any]:
         """Settle how hard the graphs of all shards are to be searched, into an empty folder."""
-        contents = [read(shard, completed_settings) for shard in shards]
+        contents = [files.read(shard, completed_settings) for shard in shards]
         ends = np.cumsum([0, *(len(content.rows) for _, content, _ in contents)])
         orders = [np.arange(first, last) for first, last in pairwise(ends.tolist())]
         engine = cls._over(settings, shards, orders, {}, folder)
@@ -168,13 +169,8 @@ class DenseEngine:
         if settings["ann"] != "exact":
             samples = [mapped_array(shard / _SAMPLE, np.float32, 2) for shard in shards]
             engine._settle_effort(np.concatenate([some for some in samples if len(some)] or samples[:1]), progress)
-        card = {
-            "settings": engine.settings,
-            "fingerprint": engine.fingerprint,
-            "shards": len(shards),
-            "measured": engine.measured,
-        }
-        write_card(folder, _JOINED, card)
+        known = {"settings": dict(engine.settings), "measured": engine.measured}
+        files.write_card(folder, _JOINED, {**known, "fingerprint": engine.fingerprint, "shards": len(shards)})
         return {
             "settings": dict(engine.settings),
             "without_vector": engine.without_vector,
@@ -187,7 +183,7 @@ class DenseEngine:
         cls, folder: Path, shards: Sequence[Path], orders: Sequence[Ints], only: Sequence[int] | None = None
     ) -> Self:
         """The engine over shards that were joined in a folder, or some; `orders` has the row of each of their rows."""
-        card = read_card(folder, _JOINED, completed_settings)
+        card = files.read_card(folder, _JOINED, completed_settings)
         if not card.get("shards") == len(shards) == len(orders):
             raise damaged(folder, f"is damaged: it was joined of {card.get('shards')!r} shards, not {len(shards)}")
         return cls._over(card["settings"], shards, orders, card["measured"], folder, only)
@@ -202,22 +198,7 @@ class DenseEngine:
         folder: Path,
         only: Sequence[int] | None = None,
     ) -> Self:
-        parts = []
-        for number in range(len(shards)) if only is None else only:
-            shard, order = shards[number], orders[number]
-            kept, content, _ = read(shard, completed_settings)
-            if problem := order_fault(order, len(content.rows)):
-                raise damaged(shard, f"is damaged: {problem}")
-            if _without_effort(kept) != _without_effort(settings):
-                raise damaged(shard, "is damaged: it was built with other settings")
-            parts.append(VectorShard(content, _graph(shard, kept, content), order if len(shards) > 1 else None))
-        prints = sorted({part.content.fingerprint for part in parts if len(part.content.vectors)})
-        sizes = {part.content.vectors.shape[1] for part in parts if len(part.content.vectors)}
-        if len(prints) > 1 or len(sizes) > 1:
-            raise KaratError(
-                f"the shards of this index were embedded by several models: {', '.join(prints)}. "
-                "Their vectors cannot be compared: index again."
-            )
+        parts = files.read_shards(shards, orders, only, settings, completed_settings)
         return cls(settings, parts, measured=measured, place=str(folder))
 
     @property
@@ -249,13 +230,9 @@ class DenseEngine:
 
     def median_cosine(self, query: NDArray[np.float32]) -> float:
         """The median of the cosines of a query and all rows, to five digits; a row without a vector has 0."""
-        by_row = []
         with self._threads(query[None]):
-            for content in self._contents:
-                held = content.rows[content.rows >= 0]
-                products = content.vectors.products(query[None])[0] if len(held) else np.zeros(0, np.float32)
-                by_row += [products[held], np.zeros(len(content.rows) - len(held), np.float32)]
-        return float(np.median(np.round(np.concatenate(by_row), 5)))
+            by_row = np.concatenate([content.row_products(query) for content in self._contents])
+        return float(np.median(np.round(by_row, 5)))
 
     @property
     def _dimension(self) -> int:
@@ -405,25 +382,15 @@ class DenseEngine:
     def save(self, folder: Path) -> None:
         """Write an engine of one shard; one of many stands in its folders already."""
         (shard,) = self._shards
-        write(folder, self.settings, shard.content, self.measured)
+        files.write(folder, self.settings, shard.content, self.measured)
         if shard.graph is not None:
             shard.graph.save(folder)
 
     @classmethod
     def load(cls, folder: Path) -> Self:
-        settings, content, measured = read(folder, completed_settings)
-        shard = VectorShard(content, _graph(folder, settings, content))
+        settings, content, measured = files.read(folder, completed_settings)
+        shard = VectorShard(content, files.read_graph(folder, settings, content))
         return cls(settings, [shard], measured=measured, place=str(folder))
 
 
 engine = DenseEngine
-
-
-def _graph(folder: Path, settings: Mapping[str, Any], content: EmbeddedRows) -> Graph | None:
-    linked = settings["ann"] == "hnsw" and len(content.vectors)
-    return Graph.load(folder, content.vectors.values) if linked else None
-
-
-def _without_effort(settings: Mapping[str, Any]) -> dict[str, Any]:
-    """The settings that a shard depends on."""
-    return {name: value for name, value in settings.items() if name != "ef_search"}
