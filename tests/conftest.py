@@ -26,7 +26,7 @@ settings.load_profile("karat")
 # What is imported and collected stays: it is not searched for garbage, neither now nor again with every test.
 gc.disable()
 
-MARKED = ("sbert", "chroma", "browser", "slow", "local", "fuzz", "frameworks", "stores")
+MARKED = ("sbert", "chroma", "browser", "slow", "local", "fuzz", "frameworks", "stores", "ray")
 
 
 @pytest.hookimpl(tryfirst=True)

@@ -43,6 +43,7 @@ def last(folder):
     return runs_in(folder / "runs")[-1].path
 
 
+@pytest.mark.slow
 def test_only_the_sample_is_answered(station, karat):
     told = karat("run")
     assert told.code == 0, told.err
@@ -77,6 +78,7 @@ def test_only_the_sample_is_answered(station, karat):
     assert not summary.is_empty()
 
 
+@pytest.mark.slow
 def test_the_same_answers_as_without_a_limit(station, karat, put):
     """What is answered is answered alike, and the floor of a similarity counts only what was answered."""
     karat("run")
@@ -92,6 +94,7 @@ def test_the_same_answers_as_without_a_limit(station, karat, put):
     assert all_["summary"]["TokenF1"]["n"] == 16
 
 
+@pytest.mark.slow
 def test_a_judge_is_asked_only_about_what_was_answered(station, karat, monkeypatch):
     karat("run")
     monkeypatch.setenv("OPENAI_API_KEY", "sk-none")

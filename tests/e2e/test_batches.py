@@ -122,6 +122,7 @@ def test_what_expired_is_a_failed_row_that_retry_errors_mends(station, karat):
         assert len(llm.paid) == 3
 
 
+@pytest.mark.slow
 def test_karat_yaml_names_a_batch_and_the_command_line_can_leave_it(station, karat, put):
     with FakeLLM(speaks) as llm:
         model = f"model: {{name: fake, base_url: '{llm.base_url}', batch: true}}\nanswer: chat\n"

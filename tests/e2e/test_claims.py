@@ -74,6 +74,7 @@ def by_model(llm, *more):
 PRECISION = {("mine", "q1"): 0.5, ("mine", "q2"): 1.0, ("other", "q1"): 0.5, ("other", "q2"): None}
 
 
+@pytest.mark.slow
 def test_a_claim_and_a_premise_are_judged_once_over_measures_and_repeats_of_the_command(shop, karat):
     assert karat("run", "-q").code == 0
     with FakeLLM(judge) as llm:
@@ -103,6 +104,7 @@ def test_a_claim_and_a_premise_are_judged_once_over_measures_and_repeats_of_the_
     assert stored["judge"].unique().str.contains(r"^(m [0-9a-f]{8}|)$").all()
 
 
+@pytest.mark.slow
 def test_faults_are_got_over_and_nonsense_fails_its_rows_with_the_reason(shop, karat):
     assert karat("run", "-q").code == 0
     with FakeLLM(judge, faults=0.4) as llm:
@@ -215,6 +217,7 @@ def test_a_run_counts_claims_in_its_dry_run_and_judges_them(shop, karat, put):
         assert llm.count == asked
 
 
+@pytest.mark.slow
 def test_corrections_win_over_what_is_stored_stay_and_are_counted(shop, karat):
     assert karat("run", "-q").code == 0
     assert karat("judge", "-q", "-m", "ClaimPrecision", "--claims", "lexical").code == 0

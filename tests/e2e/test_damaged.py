@@ -40,6 +40,7 @@ def found_in(path):
     return hits, [chunk.text for chunk in opened.chunks], list(opened.docs), opened.spell.nearest("wach")
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("small", [8 << 20, 0], ids=["small files", "large files"])
 @pytest.mark.parametrize("positions", POSITIONS)
 def test_no_bit_of_an_index_changes_what_is_found_in_silence(built, monkeypatch, small, positions):
@@ -56,6 +57,7 @@ def test_no_bit_of_an_index_changes_what_is_found_in_silence(built, monkeypatch,
     assert wrong == []
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("positions", POSITIONS)
 def test_no_bit_of_a_manifest_or_a_study_changes_a_number_in_silence(station, put, karat, last, positions):
     put("karat.yaml", station.spec.replace("[pure_dense, balanced, pure_sparse, rrf]", "[pure_sparse]"))
@@ -80,6 +82,7 @@ def test_no_bit_of_a_manifest_or_a_study_changes_a_number_in_silence(station, pu
     assert wrong == []
 
 
+@pytest.mark.slow
 def test_what_is_damaged_in_a_journal_is_named_and_done_again(station, put, karat, last):
     assert karat("run", "-q").code == 0
     run = last()

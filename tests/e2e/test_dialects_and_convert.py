@@ -59,6 +59,7 @@ EXPECTED = {
 }  # fmt: skip
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", list(EXPECTED))
 def test_a_dialect_scores_and_says_what_it_does_differently(name, files, put, karat):
     pair = inputs(name, put)
@@ -103,6 +104,7 @@ def test_liverag_exports_its_tables(put, karat):
     assert float(row["context_precision"]) == 0.5
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("target", ["out.jsonl", "out.run", "out.tsv"])
 def test_results_come_back_as_they_were(files, karat, target):
     there = karat("convert", "bm25.run", target)
@@ -114,6 +116,7 @@ def test_results_come_back_as_they_were(files, karat, target):
     assert means(one) == means(two)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("words", [["out.jsonl"], ["out.txt", "--to", "trec_qrels"], ["beir", "--to", "beir"]])
 def test_a_test_set_comes_back_as_it_was(files, karat, words):
     assert karat("convert", "qa.jsonl", *words).code == 0

@@ -2,6 +2,8 @@
 
 import json
 
+import pytest
+
 PAGES = 6
 
 
@@ -17,6 +19,7 @@ def _files(folder, first):
     (folder / "rag.json").write_text(json.dumps(hits))
 
 
+@pytest.mark.slow
 def test_gold_pages_that_count_from_0_get_an_offset_that_helps(karat, folder):
     _files(folder, 0)
     told = karat("score", "qa.csv", "rag.json", "-m", "Recall@1")
@@ -25,6 +28,7 @@ def test_gold_pages_that_count_from_0_get_an_offset_that_helps(karat, folder):
     assert "Recall@1  1.00" in karat("score", "qa.csv", "rag.json", "-m", "Recall@1", "--page-offset", "-1").out
 
 
+@pytest.mark.slow
 def test_pages_that_are_right_are_not_called_shifted(karat, folder):
     _files(folder, 1)
     told = karat("score", "qa.csv", "rag.json", "-m", "Recall@1")
@@ -45,6 +49,7 @@ def test_a_column_of_retrieved_files_and_a_next_command_that_scores_alike(karat,
     assert "significant:" not in karat("score", "qa.csv", "a.csv", "b.csv", "--match", "doc", "--dialect", "trec").out
 
 
+@pytest.mark.slow
 def test_the_ceiling_of_a_run_leaves_out_gold_that_no_chunk_holds(karat, folder):
     (folder / "notes").mkdir()
     for name, text in (("a", "The pump is blue."), ("b", "The valve is red."), ("c", "Motors hum at night.")):

@@ -61,6 +61,7 @@ def test_the_page_shows_every_script_as_it_is():
     assert all(f"({script}.py)" in PAGE.read_text(encoding="utf-8") for script in SCRIPTS)
 
 
+@pytest.mark.slow
 def test_the_notebook_runs_and_keeps_no_output(folder):
     notebook = nbformat.read(folder / "evaluate.ipynb", as_version=4)
     nbformat.validate(notebook)

@@ -83,6 +83,7 @@ def lines(path):
     return [json.loads(line) for line in Path(path).read_text(encoding="utf-8").splitlines()]
 
 
+@pytest.mark.slow
 def test_every_kind_is_made_and_the_counts_add_up(karat, demo):
     with FakeLLM(written) as llm:
         told = karat(
@@ -109,6 +110,7 @@ def test_every_kind_is_made_and_the_counts_add_up(karat, demo):
         assert bool(row["gold"]) == row.get("answerable", True) == (row["kind"] != "unanswerable")
 
 
+@pytest.mark.slow
 def test_the_gold_is_found_however_the_documents_are_cut(karat, demo, folder):
     with FakeLLM(written) as llm:
         told = karat(
@@ -139,6 +141,7 @@ def test_the_gold_is_found_however_the_documents_are_cut(karat, demo, folder):
     assert karat("testset", "check", "qa.jsonl", folder / "page.index", "--only", "unknown_gold").code == 0
 
 
+@pytest.mark.slow
 def test_the_same_seed_and_replies_make_the_same_bytes_and_nothing_is_asked_twice(karat, demo):
     words = ("testset", "make", demo, "--samples", 6, "--kinds", "literal,unanswerable", "--seed", 4)
     with FakeLLM(written) as llm:
@@ -186,6 +189,7 @@ def test_what_was_paid_before_a_stop_is_not_paid_again(karat, demo):
     assert len(lines("qa.jsonl")) == 8
 
 
+@pytest.mark.slow
 def test_an_interrupted_command_goes_on_from_there(demo, folder, karat):
     answered, hanging = [], True
 
@@ -228,6 +232,7 @@ def test_an_interrupted_command_goes_on_from_there(demo, folder, karat):
     assert len(lines("qa.jsonl")) == 8
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("fault", ["prose", "broken_json", "wrong_schema", "other_language"])
 def test_replies_that_misbehave_are_repaired_or_counted(karat, demo, fault):
     with FakeLLM(written, {Fault(fault, times=None): 0.5}, seed=3) as llm:
@@ -329,6 +334,7 @@ def test_what_cannot_be_is_refused_in_one_sentence(karat, demo, files, words, sa
     assert not Path("new.jsonl").exists()
 
 
+@pytest.mark.slow
 def test_a_frozen_test_set_stays_as_it_is(karat, demo):
     words = ("testset", "make", demo, "--samples", 2, "--offline", "-q")
     assert karat(*words, "-o", "qa.jsonl").code == 0

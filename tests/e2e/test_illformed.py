@@ -67,6 +67,7 @@ def finished(karat, folder):
     return run, study
 
 
+@pytest.mark.slow
 def test_what_systems_and_files_say_is_replaced_and_no_row_is_lost(written, put, folder, karat, endpoint):
     systems = (
         "[pure_sparse, balanced, {name: mine, call: 'mine:search'}, {name: theirs, results: theirs.jsonl}, {name: http,"
@@ -81,6 +82,7 @@ def test_what_systems_and_files_say_is_replaced_and_no_row_is_lost(written, put,
     assert MARK in (run / "answers.jsonl").read_text(encoding="utf-8")
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("by", ["call:mine:answer", "chat"])
 def test_what_answerers_and_judges_say_is_replaced_and_no_row_is_lost(written, put, folder, karat, by):
     def reply(request):

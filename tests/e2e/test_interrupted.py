@@ -103,6 +103,7 @@ EVERY = None if os.environ.get("KARAT_EVERY_STEP") else MANY
 EACH += [pytest.param(name, EVERY, id=f"{name}-many", marks=pytest.mark.slow) for name in WRITTEN]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(("name", "steps"), EACH)
 def test_stopped_at_a_step_or_out_of_room_a_command_can_be_repeated_as_if_undisturbed(trials, name, steps):
     found = trials(name, steps)

@@ -153,6 +153,7 @@ def test_systems_judged_one_after_the_other_stand_together_if_the_judge_is_the_s
             assert (found["mine"] == found["other"] == 1.0) is both
 
 
+@pytest.mark.slow
 def test_from_python_a_finished_run_is_judged_and_returned(shop):
     import karat
 
@@ -171,6 +172,7 @@ def test_from_python_a_finished_run_is_judged_and_returned(shop):
         karat.judge(karat.score(ROWS, "mine.jsonl", measures="TokenF1"), "TokenF1")
 
 
+@pytest.mark.slow
 def test_outcomes_by_sufficiency_are_shown_later_and_cost_nothing_again(shop, karat):
     assert karat("run", "-q").code == 5
     told = karat("judge", "-m", "CRAG, ContextSufficient, eRAG@3")

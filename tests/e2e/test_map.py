@@ -18,12 +18,14 @@ def here(put, karat):
     assert karat("index", "docs", "-o", "my.index", "--engine", "bm25").code == 0
 
 
+@pytest.mark.slow
 def test_run_reads_the_test_set_by_the_map_of_its_file(karat, here):
     told = karat("run")
     assert told.code == 0, told.err
     assert "used nr, frage, datei; ignored author" in told.out
 
 
+@pytest.mark.slow
 def test_run_takes_a_map_from_the_command_line(karat, here, put):
     put("bare.yaml", "corpus: docs\ntestset: qa.csv\nsystems: [{engine: bm25}]\nengines: [bm25]\noutputs: [csv]\n")
     assert karat("run", "bare.yaml").code == 2
@@ -38,6 +40,7 @@ def test_a_mapped_column_that_is_not_there_is_refused(karat, here, put):
     assert "there is no column 'nummer'" in told.sentence
 
 
+@pytest.mark.slow
 def test_check_says_which_columns_it_read(karat, here):
     told = karat("testset", "check", "qa.csv", "my.index", *MAP)
     assert "used nr, frage, datei; ignored author" in told.out

@@ -41,6 +41,7 @@ def install(folder):
     return write
 
 
+@pytest.mark.slow
 def test_a_plugin_is_listed_explained_and_scored(files, install, process):
     site = install({"Sharp": "acme:sharp"})
     listed = process("measures", path=site)

@@ -150,6 +150,7 @@ def test_a_received_index_sends_nothing_until_its_host_is_allowed(received, kara
     assert evil.asked[-1][1].get("Authorization") is None
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     "words",
     [
@@ -212,6 +213,7 @@ def run_with(put, folder, **spec):
     return lambda: runs_in(folder / "runs")[-1].update(spec={**runs_in(folder / "runs")[-1].manifest["spec"], **spec})
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("words", [(), ("--tamper-test",)], ids=["judge", "tamper"])
 def test_a_received_run_asks_no_host_of_its_manifest(karat, put, folder, evil, words):
     received = run_with(put, folder, model={"name": "m", "base_url": evil.url, "key_env": "AWS_SECRET"})

@@ -88,6 +88,7 @@ def test_search_and_explain_by_a_chat_model(station, karat, folder):
     assert "The radio room answers to a call name." in told.out
 
 
+@pytest.mark.slow
 def test_a_run_by_a_chat_model_has_failed_rows_and_asks_only_those_again(station, karat, folder):
     told = karat("run")
     assert told.code == 5, told.err

@@ -60,6 +60,7 @@ def test_out_decided_and_back(qa, folder, karat):
     assert (rows[1]["answers"], rows[1]["gold"]) == (["The name Lantern"], ROWS[2]["gold"])
 
 
+@pytest.mark.slow
 def test_the_chunk_and_the_findings_stand_beside_a_question(qa, put, folder, karat):
     put("docs.jsonl", DOCS)
     assert karat("index", "docs.jsonl", "-o", "i.index", "--chunk", "whole").code == 0
@@ -72,6 +73,7 @@ def test_the_chunk_and_the_findings_stand_beside_a_question(qa, put, folder, kar
     assert "passage_references" in row["findings"]
 
 
+@pytest.mark.slow
 def test_applying_elsewhere_and_what_is_refused(qa, folder, karat):
     assert karat("testset", "review", "qa.jsonl", "-q").code == 0
     assert "qa.jsonl.review.csv exists" in karat("testset", "review", "qa.jsonl").sentence

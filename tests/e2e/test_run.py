@@ -68,6 +68,7 @@ def test_two_runs_of_the_same_have_the_same_rows(station, karat, folder, last):
     assert (last("other") / "rows.parquet").read_bytes() == first
 
 
+@pytest.mark.slow
 def test_chunks_of_one_name_in_two_chunkings_stay_apart_in_what_is_stored(station, put, karat, folder, last):
     put(
         "karat.yaml",
@@ -177,6 +178,7 @@ def test_failures_of_results_count_every_slot_as_the_scores_do(station, put, kar
     assert study.hits["hits"]["q1"][1].holds == ("fuel",)
 
 
+@pytest.mark.slow
 def test_embedders_that_differ_in_their_prefixes_alone_are_told_apart(station, put, karat):
     both = "embedder: [wordllama, {name: wordllama, query_prefix: 'query: '}]\n"
     put("karat.yaml", station.spec.replace("[pure_dense, balanced, pure_sparse, rrf", "[pure_dense") + both)
@@ -186,6 +188,7 @@ def test_embedders_that_differ_in_their_prefixes_alone_are_told_apart(station, p
     assert "pure_dense [wordllama #2]" in told.out
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("more", "main"),
     [
@@ -209,6 +212,7 @@ def test_error_classes_are_counted_where_they_are_asked_for(station, put, karat)
     assert sum(told["error_classes"]["pure_dense"].values()) == len(station.questions)
 
 
+@pytest.mark.slow
 def test_a_measure_of_ones_own_is_shown_again(station, put, karat, folder):
     put("mine.py", "def polite(answer: str) -> float:\n    return 1.0\n")
     put("karat.yaml", station.spec + "measures: ['mine:polite', Recall@3]\n")
@@ -218,6 +222,7 @@ def test_a_measure_of_ones_own_is_shown_again(station, put, karat, folder):
     assert karat("show", "LAST", "-o", "again.html").code == 0
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("measure", ["Recall@9000t", "Recall@40"])
 def test_lists_are_long_enough_for_every_measure(put, karat, folder, measure, last):
 
@@ -238,6 +243,7 @@ def test_questions_without_a_text_are_not_searched_for(station, put, karat):
     assert karat("run").code == 0
 
 
+@pytest.mark.slow
 def test_the_times_of_a_results_file_reach_the_files_of_a_run(put, karat, last):
     put("qa.jsonl", [{"id": f"q{i}", "question": "watch", "gold": ["watch"], "answers": ["four"]} for i in range(3)])
     usage = {"prompt_tokens": 10, "completion_tokens": 5, "total_tokens": 15}
@@ -257,6 +263,7 @@ def test_the_times_of_a_results_file_reach_the_files_of_a_run(put, karat, last):
     }  # fmt: skip
 
 
+@pytest.mark.slow
 def test_a_system_of_others_changes_no_score_of_karats_own(station, put, karat, folder, last):
     rows = [json.loads(line) for line in (folder / "qa.jsonl").read_text().splitlines()]
     quotes = {name: " ".join(text.split()[2:9]) for name, text in station.passages.items()}

@@ -130,6 +130,7 @@ def test_a_failed_call_is_a_failed_row_and_only_that_is_asked_again(station, kar
         assert llm.count == before
 
 
+@pytest.mark.slow
 def test_judges_score_and_can_be_asked_later(station, karat):
     with FakeLLM(said) as llm, FakeLLM(judged) as judging:
         karat("run", "--answer", "chat", "--model", "fake", "--base-url", llm.base_url)

@@ -60,6 +60,7 @@ def manuals(folder, pdfs):
     questions(folder / "qa.csv", "gold_doc", "gold_page")
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("doc", "page"),
     [
@@ -83,6 +84,7 @@ def test_the_first_number_of_pages_in_several_pdfs_is_right(folder, pdfs, karat,
     assert wrong["question_id"].to_list() == [scores.study.evaluation.testset.ids[-1]]
 
 
+@pytest.mark.slow
 def test_it_is_the_experiment_that_init_writes(manuals, karat, folder, last):
     assert karat("run", "manuals", "qa.csv", "--answer", "none").code == 0
     assert not (folder / "karat.yaml").exists()
@@ -95,6 +97,7 @@ def test_it_is_the_experiment_that_init_writes(manuals, karat, folder, last):
     assert (told.code, again["digest"]) == (0, manifest["digest"])
 
 
+@pytest.mark.slow
 def test_a_run_that_was_stopped_goes_on(manuals, karat, folder, last):
     assert karat("run", "manuals", "qa.csv").code == 0
     open_run(last()).update(status="running")
@@ -108,6 +111,7 @@ def test_a_run_that_was_stopped_goes_on(manuals, karat, folder, last):
     assert len(list(folder.glob("runs/*/manifest.json"))) == 2
 
 
+@pytest.mark.slow
 def test_options_of_a_run_apply(manuals, karat, last):
     told = karat("run", "manuals/pumps.pdf", "qa.csv", "--answer", "extractive", "--runs-dir", "other", "--json")
     assert told.code == 0

@@ -100,6 +100,7 @@ def test_offline_and_then_the_same_test_set_again(karat, folder, monkeypatch):
     assert karat("show").code == 0
 
 
+@pytest.mark.slow
 def test_it_shows_what_a_run_shows(karat, folder):
     told = karat("run", DEMO, "--samples", 6, "--answer-limit", 4, "--json")
     assert told.code == 0, told.err
@@ -108,6 +109,7 @@ def test_it_shows_what_a_run_shows(karat, folder):
     assert karat("show", "LAST", "-q").out == again
 
 
+@pytest.mark.slow
 def test_kinds_cuts_and_calls_by_a_model(karat, folder):
     with FakeLLM(said) as llm:
         told = karat("run", DEMO, "--samples", 8, "--answer-limit", 7, *by_chat(llm), "--json", "--seed", 2)
@@ -123,6 +125,7 @@ def test_kinds_cuts_and_calls_by_a_model(karat, folder):
     assert drafts + answering["calls"] == asked
 
 
+@pytest.mark.slow
 def test_answers_are_a_sample_over_distinct_gold_chunks(karat, folder):
     with FakeLLM(said) as llm:
         told = karat("run", DEMO, "--samples", 8, "--answer-limit", 6, *by_chat(llm), "--system", "balanced", "-q")
@@ -171,6 +174,7 @@ def test_a_test_set_is_made_anew_only_when_told_and_never_when_frozen(karat, fol
     assert "changed since" in " ".join(told.out.split())
 
 
+@pytest.mark.slow
 def test_an_index_that_one_list_holds_whole_is_warned_of(karat, put):
     put("docs/a.md", "# Tanks\n\nThe tank called <b>Asta</b> holds 42,000 litres of fuel and is dipped every Monday by "
         "the mechanic of the station, who writes the level into the fuel book.\n")  # fmt: skip
@@ -181,6 +185,7 @@ def test_an_index_that_one_list_holds_whole_is_warned_of(karat, put):
     assert "the index has 1 chunks: a list of 20 hits holds all of them." in json.loads(told.out)["warnings"]
 
 
+@pytest.mark.slow
 def test_the_other_dialect_has_hits_and_no_recall(karat, folder):
     told = karat("run", DEMO, "--samples", 4, "--skip-answers", "--dialect", "rag-benchmark", "-q")
     assert told.code == 0, told.err
@@ -261,6 +266,7 @@ def test_a_test_set_of_other_documents_is_not_searched(karat, put):
     assert "--name" in told.sentence
 
 
+@pytest.mark.slow
 def test_calls_that_fail_are_told_and_asked_again_only_when_told(karat):
     def ailing(request):
         """No scenario gets through."""

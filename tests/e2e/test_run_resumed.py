@@ -86,6 +86,7 @@ def stopped(run, kept=None):
     return run
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("changed", ["mine.py", "words.txt", "hits.jsonl"])
 def test_what_was_changed_after_a_run_was_stopped_makes_it_another_run(station, put, karat, folder, changed, last):
     files = {
@@ -117,6 +118,7 @@ def test_rewritten_questions_are_found_again_by_what_rewrote_them(station, put, 
     assert (path / "rows.parquet").read_bytes() == rows
 
 
+@pytest.mark.slow
 def test_a_function_that_raises_fails_its_rows_and_no_others(station, put, karat, folder, last):
     put("mine.py", RAISING)
     put("karat.yaml", station.spec.replace("systems: [", "systems: [{name: mine, call: 'mine:search'}, "))
@@ -146,6 +148,7 @@ def test_a_run_that_nobody_is_at_is_listed_as_stopped(station, put, karat, folde
         assert json.loads(karat("show", "--json").out)[0]["status"] == "running"
 
 
+@pytest.mark.slow
 def test_a_place_that_cannot_be_written_and_a_run_that_is_held_are_named(station, put, karat, folder, last):
     put("file", "x")
     assert "file" in karat("run", "--runs-dir", "file").sentence
@@ -161,9 +164,8 @@ def test_a_place_that_cannot_be_written_and_a_run_that_is_held_are_named(station
 STAGES = ["searching by", "answering by", "tracing failures", "writing tables"]
 
 
-@pytest.mark.parametrize(
-    "stage", [*STAGES[::3], *(pytest.param(stage, marks=pytest.mark.slow) for stage in STAGES[1:3])]
-)
+@pytest.mark.slow
+@pytest.mark.parametrize("stage", STAGES)
 def test_killed_in_any_stage_a_run_ends_as_if_undisturbed(station, put, folder, last, monkeypatch, stage):
     """The second time that a stage says how far it is the process is gone, as by SIGKILL from outside."""
     import karat

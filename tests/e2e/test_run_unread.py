@@ -20,6 +20,7 @@ def experiment(folder):
     return folder
 
 
+@pytest.mark.slow
 def test_a_run_names_what_it_could_not_read(experiment, karat):
     done = karat("run", "docs", "questions.jsonl")
     assert done.code == 5, done.err
@@ -48,6 +49,7 @@ def test_links_are_followed_where_karat_yaml_says_so(experiment, karat):
     assert "swordfish" in chunks.read_text()
 
 
+@pytest.mark.slow
 def test_what_one_file_may_take_is_set_on_the_command_line(folder, karat):
     (folder / "docs").mkdir()
     (folder / "docs" / "sound.txt").write_text("The boiler room is locked at night.")

@@ -43,6 +43,7 @@ def test_the_installed_command_scores(files, folder):
         assert part in done.stdout
 
 
+@pytest.mark.slow
 def test_three_runs_over_qrels(files, put, karat):
     put("hybrid.run", RUN_HYBRID)
     told = karat(
@@ -142,6 +143,7 @@ def test_an_ending_that_names_no_format_is_refused(files, karat, folder):
     assert sorted(os.listdir()) == before
 
 
+@pytest.mark.slow
 def test_the_same_input_gives_the_same_bytes(files, process):
     words = ["score", "qa.jsonl", "bm25.run", "answers.jsonl", "--by", "kind", "--export", "trec", "-o"]
     one, two = process(*words, "one"), process(*words, "two")

@@ -32,6 +32,7 @@ def grid(folder):
                     writer.writerow(["Hybrid", alpha, k, q - 1, question["query"], 12.5, pages[:k], [str(q)]])
 
 
+@pytest.mark.slow
 def test_charts_are_drawn_over_alpha_and_k_and_the_rows_come_back(grid, karat):
     told = karat("score", "qa.json", "grid.csv", "--dialect", "healthcare", "-o", "out", "--json")
     assert told.code == 0, told.err

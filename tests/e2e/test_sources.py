@@ -62,6 +62,7 @@ def means(report, system):
     return [report.mean(measure, system=system) for measure in MEASURES]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("form", ["csv", "tsv", "parquet", "records", "frame", "pandas"])
 def test_the_same_gold_in_any_form(corpus, form):
     hits = {
@@ -88,6 +89,7 @@ def test_the_same_gold_in_any_form(corpus, form):
     assert 0 < expected[2] < 1
 
 
+@pytest.mark.slow
 def test_the_same_hits_from_any_source(corpus):
     index = karat.index("corpus.jsonl", "corpus.index", engines=["bm25"])
     hits = {row["question"]: list(index.search(row["question"], k=5, engine="bm25")) for row in ROWS}

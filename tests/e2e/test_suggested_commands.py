@@ -13,6 +13,7 @@ def suggested(told):
     return [shlex.split(step[step.index("karat ") :])[1:] for step in steps if "karat " in step]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("system", "shown"),
     [

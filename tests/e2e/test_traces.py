@@ -21,6 +21,7 @@ def test_score(karat, log):
     assert '"mean": 0.75' in told.out
 
 
+@pytest.mark.slow
 def test_a_span_by_name(karat, log):
     told = karat("score", "testset.jsonl", "traces.json", "-m", "MRR", "--map", "span=embed")
     assert (told.code, "2 of 2 questions failed" in told.out) == (5, True)

@@ -100,6 +100,7 @@ def test_a_run_verifies_itself_and_is_a_grid(karat, put, folder):
 FACTORS = ("--factor", "chunker", "--factor", "retriever")
 
 
+@pytest.mark.slow
 def test_no_file_that_karat_writes_is_accused(karat, put, folder):
     put("docs/a.md", "# Oil\n\nUse SAE 30 oil.\n")
     put("docs/b.md", "# Reset\n\nHold the red button for two seconds.\n")

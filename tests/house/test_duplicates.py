@@ -47,6 +47,7 @@ def repeated(sources: dict[str, str], many: int = MANY) -> list[str]:
     return [" = ".join(alike) for alike in places.values() if len(alike) > 1]
 
 
+@pytest.mark.slow
 def test_no_two_places_of_the_source_say_the_same():
     sources = {str(path.relative_to(SRC)): path.read_text(encoding="utf-8") for path in sorted(SRC.rglob("*.py"))}
     assert len(sources) > 100

@@ -91,6 +91,7 @@ def test_every_character_is_in_a_chunk_and_every_chunk_is_its_span(docs, chunkin
         assert all(c.isspace() for i, c in enumerate(doc.text) if i not in held[doc.id])
 
 
+@pytest.mark.slow
 @given(corpora(), chunkings(), st.randoms(use_true_random=False))
 @settings(max_examples=2 * settings.default.max_examples)
 def test_the_same_documents_give_the_same_chunks_in_any_order(docs, chunking, chance):

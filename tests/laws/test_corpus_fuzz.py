@@ -168,6 +168,7 @@ def test_random_bytes(data, ending):
     attempt(f"file{ending}", data)
 
 
+@pytest.mark.slow
 @settings(LIGHT, max_examples=6 * settings.default.max_examples)
 @given(data=st.data())
 def test_mutations_of_valid_files(data):
@@ -195,6 +196,7 @@ FIELDS = st.sampled_from(
 RECORDS = st.lists(st.one_of(st.dictionaries(FIELDS, VALUES, max_size=6), VALUES), min_size=1, max_size=4)
 
 
+@pytest.mark.slow
 @settings(LIGHT, max_examples=4 * settings.default.max_examples)
 @given(rows=RECORDS, shape=st.sampled_from(["jsonl", "list", "docs", "one", "data"]))
 def test_random_records(rows, shape):
@@ -215,6 +217,7 @@ def _dumped(value):
 CELLS = st.text(alphabet="ab1.0'\"[], \n\t\r\0\u0434", max_size=10)
 
 
+@pytest.mark.slow
 @settings(LIGHT, max_examples=2 * settings.default.max_examples)
 @given(
     header=st.lists(FIELDS.filter(str.isascii), min_size=1, max_size=4),
@@ -226,6 +229,7 @@ def test_random_tables(header, rows, separator, ending):
     attempt(f"file{ending}", "\n".join(separator.join(cells) for cells in [header, *rows]).encode())
 
 
+@pytest.mark.slow
 @LIGHT
 @given(
     pieces=st.lists(
@@ -241,6 +245,7 @@ def test_random_pages(pieces):
     attempt("file.html", "".join(pieces).encode())
 
 
+@pytest.mark.slow
 @LIGHT
 @given(
     lines=st.lists(
@@ -255,6 +260,7 @@ def test_random_markdown(lines):
     attempt("file.md", "\n".join(lines).encode())
 
 
+@pytest.mark.slow
 @LIGHT
 @given(name=st.binary(min_size=1, max_size=12).filter(lambda raw: not set(raw) & set(b"/\0") and raw[:1] != b"."))
 def test_random_names(name):

@@ -160,6 +160,7 @@ def test_the_headings_of_a_printed_table(folder, karat):
         karat("compare", table)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", ["sub/evil:f", "evil:f(x=1)@5"])
 def test_columns_and_fields_of_results_and_test_sets(folder, karat, name):
     """Whatever else a test set or a results file says stays text."""

@@ -67,6 +67,7 @@ def forms(rows, folder):
     yield pd.DataFrame(rows)
 
 
+@pytest.mark.slow
 @given(st.lists(ENTRIES, min_size=1, max_size=4))
 def test_the_same_gold_is_the_same_test_set_in_every_format(tmp_path_factory, rows):
     written = [{"id": r["id"], "question": r["question"], "gold": e} for r, e in zip(flat(rows), rows, strict=True)]
@@ -82,6 +83,7 @@ HIT = st.fixed_dictionaries(
 )
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("form", ["jsonl", "langchain", "table", "csv"])
 @given(hits=st.lists(HIT, min_size=1, max_size=5, unique_by=(lambda h: h["doc"], lambda h: h["score"])))
 def test_the_same_hits_are_the_same_columns_in_every_format(tmp_path_factory, form, hits):

@@ -110,6 +110,7 @@ def consistent(found: TestSet | Run) -> None:
     assert set(found.question_ids) | set(found.answers) | set(found.failed) == set(found.asked)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", VALID)
 def test_the_seeds_are_read(tmp_path, name):
     path = tmp_path / "file"
@@ -185,6 +186,7 @@ def test_random_json(tmp_path, rows, shape):
     attempt(path)
 
 
+@pytest.mark.slow
 @settings(LIGHT, max_examples=3 * settings.default.max_examples)
 @given(given=st.one_of(RECORDS, VALUES, st.dictionaries(st.one_of(FIELDS, SCALARS), VALUES, max_size=3)))
 def test_random_objects(given):

@@ -102,6 +102,7 @@ def test_relevance_level_agrees(qrels, run):
         agree(qrels, run, judged, measures, level=2)
 
 
+@pytest.mark.slow
 def test_long_lists_with_many_judged_hits_agree():
     """Enough judged hits a question to take the sorting way of counting."""
     rng = np.random.default_rng(7)

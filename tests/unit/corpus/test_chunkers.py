@@ -90,6 +90,7 @@ def test_one_endless_word_is_cut_and_a_long_one_is_not():
     assert texts(f"see {address} now", "tokens:2:1") == [f"see {address}", "now"]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("text", ["=" * 200_000, "- " * 100_000, "\u0301" * 100_000, "A. " * 60_000, "x\n\n" * 60_000])
 def test_odd_texts_grow_little(text):
     chunks = chunk_docs([Doc("a", text)]).chunks

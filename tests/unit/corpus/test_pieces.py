@@ -95,6 +95,7 @@ def check_same(sources, tmp_path, chunking="tokens:200:40", **settings):
     return plan, whole
 
 
+@pytest.mark.slow
 def test_a_large_file_of_lines_is_read_in_pieces(tmp_path):
     path = written(tmp_path / "docs.jsonl", [record(n) for n in range(1000)])
     plan, _ = check_same(path, tmp_path)
@@ -110,6 +111,7 @@ def test_a_small_corpus_is_one_piece(tmp_path):
     assert len(plan.pieces) == 1
 
 
+@pytest.mark.slow
 def test_files_are_grouped_in_their_order(tmp_path):
     folder = tmp_path / "docs"
     folder.mkdir()
@@ -165,6 +167,7 @@ def test_problems_are_named_and_counted_as_at_once(tmp_path):
     assert any("more rows have the same kind" in problem.reason for problem in whole.problems)
 
 
+@pytest.mark.slow
 def test_a_file_whose_records_have_no_text_is_refused_as_a_whole(tmp_path):
     folder = tmp_path / "docs"
     folder.mkdir()

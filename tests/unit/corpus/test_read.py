@@ -196,6 +196,7 @@ def denying(monkeypatch, name, error):
     monkeypatch.setattr(_file.os, "open", refuse)
 
 
+@pytest.mark.slow
 def test_unreadable_permissions(folder, monkeypatch):
     (folder / "locked.txt").write_text("x")
     if os.getuid():

@@ -10,6 +10,7 @@ def docs(source):
     return [(doc.id, doc.title, doc.text) for doc in read(source).docs]
 
 
+@pytest.mark.slow
 def test_every_layout_holds_the_same_documents(tmp_path):
     splits = {"corpus": DOCS, "queries": [{"_id": "1", "text": "a"}], "test": [{"x": 1}]}
     both = saved_dict(tmp_path / "both", **splits)

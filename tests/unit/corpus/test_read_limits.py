@@ -83,6 +83,7 @@ def test_the_worst_page_that_is_read_without_a_process_of_its_own_takes_little_m
     assert int(done.stdout) < 600 << 10
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("name", "content"),
     [
@@ -204,6 +205,7 @@ def read_but(trial, *lost, **limits):
     return [str(problem).removeprefix(f"{trial}/") for problem in reading.problems]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("way", [signal.SIGSEGV, signal.SIGABRT, signal.SIGKILL])
 def test_a_file_that_ends_the_process_fails_alone(trial, way):
     for number in (2, 4):

@@ -99,6 +99,7 @@ def test_the_title_is_the_first_top_heading_else_the_file(tmp_path):
     assert doc_of(tmp_path, "words").title == "note"
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("piece", ["[", "](", "![", "`", "<!--", "[a](", "# ", "   #"])
 def test_hostile_repetition_is_read_in_time(tmp_path, piece):
     doc = doc_of(tmp_path, "x " + piece * 50_000 + "\n\nend --> ` [a](b)")

@@ -60,6 +60,7 @@ def test_printed_labels_stand_beside_physical_numbers(tmp_path):
     assert [(page.number, page.label) for page in doc.pages] == [(1, "i"), (2, "ii"), (3, "1"), (4, "A-1")]
 
 
+@pytest.mark.slow
 def test_labels_that_count_too_far_do_not_end_the_process(tmp_path):
     labels = ({"label_style": "A", "label_start": 2**31 - 1},)
     reading = read(saved(paper("One", "Two", "Three", labels=labels), tmp_path / "a.pdf"))

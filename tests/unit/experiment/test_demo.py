@@ -102,6 +102,7 @@ def test_halves_part_the_questions(tmp_path):
         write_demo(tmp_path / "demo")
 
 
+@pytest.mark.slow
 def test_the_gold_of_the_demo_is_all_in_its_documents(tmp_path):
     path = write_demo(tmp_path / "demo")
     index = karat.index(path / "docs", tmp_path / "demo.index", engines="bm25")

@@ -127,6 +127,7 @@ def test_no_word_is_split_at_a_line_end(handbook):
     assert not any(mark in text for _, text in handbook for mark in ("\ufffe", "\x02", "-\r\n"))
 
 
+@pytest.mark.slow
 def test_the_pdf_is_what_its_sources_give(handbook, tmp_path):
     first, second = (setter.build(tmp_path / name) for name in ("first.pdf", "second.pdf"))
     assert first.read_bytes() == second.read_bytes()

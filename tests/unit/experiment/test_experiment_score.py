@@ -175,6 +175,7 @@ def test_missing_and_further_questions_are_noted():
     assert "1 question of the run that the test set lacks" in told
 
 
+@pytest.mark.slow
 def test_repeats_and_ties_reach_the_measures():
     lists = {"a": ["x", "x", "y"], "b": ["z"]}
     by = {r: karat.score(GOLD, lists, measures="P@3", matching={"repeats": r}).mean("P@3") for r in ("once", "count")}

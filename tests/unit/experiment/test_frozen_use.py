@@ -32,6 +32,7 @@ def folder(tmp_path):
     return tmp_path
 
 
+@pytest.mark.slow
 def test_a_run_names_the_version_and_refuses_a_changed_set(folder):
     freeze(folder / "qa.jsonl", "1.0")
     done = run(spec_of(SPEC, folder))
@@ -47,18 +48,21 @@ def test_a_run_names_the_version_and_refuses_a_changed_set(folder):
     assert any("qa is frozen as version 1.0" in text and "karat testset freeze" in text for text in notes)
 
 
+@pytest.mark.slow
 def test_freezing_does_not_make_another_run_of_it(folder):
     before = run(spec_of(SPEC, folder)).folder.manifest["digest"]
     freeze(folder / "qa.jsonl", "1.0")
     assert run(spec_of(SPEC, folder)).folder.manifest["digest"] == before
 
 
+@pytest.mark.slow
 def test_a_part_of_a_frozen_set_is_of_its_version(folder):
     freeze(folder / "qa.jsonl", "1.0")
     done = run(spec_of(f"{SPEC}where: {{half: test}}\n", folder))
     assert done.folder.manifest["inputs"]["testset"]["version"] == "1.0"
 
 
+@pytest.mark.slow
 def test_scoring_and_checking_warn(folder):
     freeze(folder / "qa.jsonl", "1.0")
     put(folder / "qa.jsonl", ROWS[:1])

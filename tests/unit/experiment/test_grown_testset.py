@@ -70,6 +70,7 @@ def rows(run):
     return (run / "rows.parquet").read_bytes(), (run / "comparisons.csv").read_bytes()
 
 
+@pytest.mark.slow
 def test_only_new_and_changed_questions_are_searched_and_those_that_are_timed(run):
     first, searched = run(QUESTIONS)
     assert searched == dict.fromkeys(("dense", "bm25"), sorted(QUESTIONS))
@@ -81,6 +82,7 @@ def test_only_new_and_changed_questions_are_searched_and_those_that_are_timed(ru
     assert rows(fresh) == rows(again) != rows(first)
 
 
+@pytest.mark.slow
 def test_another_index_is_searched_for_all(run, folder):
     run(QUESTIONS)
     with (folder / "docs.jsonl").open("a") as docs:
@@ -88,6 +90,7 @@ def test_another_index_is_searched_for_all(run, folder):
     assert run(QUESTIONS)[1]["bm25"] == sorted(QUESTIONS)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("damage", ["cut", "texts", "rows"])
 def test_an_earlier_journal_that_does_not_fit_is_left_aside_and_as_it_is(run, damage):
     first, _ = run(QUESTIONS)

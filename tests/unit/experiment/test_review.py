@@ -97,6 +97,7 @@ def test_elsewhere_the_test_set_stays(qa, reviewed):
         reviewed(output=qa.with_name("new.jsonl"))
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("change", "problem"),
     [

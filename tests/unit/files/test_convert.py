@@ -107,6 +107,7 @@ def test_what_is_known_of_answers_survives_canonical_results(tmp_path):
     )
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", ["out.tsv", "out.live.jsonl", "out.ragas.jsonl"])
 def test_an_answer_that_failed_is_no_empty_one_in_other_formats(tmp_path, name):
     (tmp_path / "given.jsonl").write_text("".join(json.dumps(row) + "\n" for row in ANSWERED))
@@ -135,6 +136,7 @@ def test_several_systems_in_one_file(tmp_path, run):
     assert (two.name, two.doc_list, two.scores.tolist()) == ("other", ["b", "a"], [2.0, 1.0])
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", ["out.tsv", "out.live.jsonl", "out.ragas.jsonl"])
 def test_results_in_other_formats(tmp_path, run, name):
     lost = write(run, tmp_path / name)

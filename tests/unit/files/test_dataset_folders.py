@@ -60,6 +60,7 @@ def test_which_split_is_read(tmp_path):
     )
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("where", ["", "data/"])
 def test_a_cloned_repository_is_read_by_the_names_of_its_files(tmp_path, where):
     folder = tmp_path / "repo"
@@ -79,6 +80,7 @@ def test_results_and_mapped_columns_of_a_dataset(tmp_path):
     assert (run.answers["1"].text, info.notes[-1]) == ("Ann", "used nr, question, contexts, answer")
 
 
+@pytest.mark.slow
 def test_the_same_questions_score_the_same_in_every_layout(tmp_path):
     folders = [
         beir(tmp_path / "beir"),
@@ -126,6 +128,7 @@ def test_numbers_are_ids_as_their_texts_are(tmp_path):
     assert (question.id, question.gold[0].id, question.gold[0].grade) == ("7", "10", 1)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("form", ["without header", "trec", "gz", "jsonl"])
 def test_judgements_of_beir_in_other_forms(tmp_path, form):
     folder = beir(tmp_path / "b", header=form != "without header")

@@ -11,6 +11,7 @@ from karat.core.types import Gold
 from karat.files import as_runs, as_testset, read_results, read_testset
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("count", [99_000, 101_000])
 @pytest.mark.parametrize("odd", [" d7", "d7 ", "\td7\u00a0", 7])
 def test_ids_are_cleaned_alike_whatever_the_size_of_a_run(count, odd):

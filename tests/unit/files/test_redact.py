@@ -55,6 +55,7 @@ def test_patterns_that_are_refused(pattern, problem):
         Redactor([pattern])
 
 
+@pytest.mark.slow
 def test_a_pattern_that_searches_without_end_is_stopped():
     with pytest.raises(UsageError, match="took more than 1 s"):
         Redactor(["^(a|aa)+$"]).text("a" * 60 + "b")

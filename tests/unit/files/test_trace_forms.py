@@ -81,6 +81,7 @@ def test_earlier_spans_of_mlflow(put):
     assert run.answers["tr-1"].error == "failed, for a reason that the trace does not say"
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     "value",
     [
@@ -135,6 +136,7 @@ HOSTILE = {
 }  # fmt: skip
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", HOSTILE)
 def test_hostile_attributes(put, name):
     spans = made.openinference(ONE)

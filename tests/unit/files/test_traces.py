@@ -42,6 +42,7 @@ def same(run, other):
         assert one.seconds == pytest.approx(two.seconds, abs=1e-5)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", SHAPES)
 def test_each_shape_is_told_by_content_and_holds_the_same_results(put, name):
     format, content = SHAPES[name]
@@ -52,6 +53,7 @@ def test_each_shape_is_told_by_content_and_holds_the_same_results(put, name):
     same(run, expected)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", [name for name in SHAPES if not name.endswith("one")])
 def test_scores_are_those_of_the_same_results(put, name):
     testset = put(lines(TESTSET), "testset.jsonl")

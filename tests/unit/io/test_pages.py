@@ -25,6 +25,7 @@ RECORDS = [
 ]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(("record", "page"), RECORDS)
 def test_a_record_names_the_same_page_wherever_it_is_read(tmp_path, record, page):
     (run,), _ = as_runs([{"id": "q", "retrieved": [record]}])

@@ -103,6 +103,7 @@ def test_wide_encodings_are_named(tmp_path, encoding):
     assert refused(path) == f"{path}: is encoded as {encoding.upper()}. Save it as UTF-8."
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("packed", [False, True])
 def test_long_line_is_refused_without_being_held(tmp_path, packed):
     path = tmp_path / "long"

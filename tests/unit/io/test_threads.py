@@ -40,6 +40,7 @@ def test_threads_by_the_size_of_the_product(multiplications, most):
         assert max(threads()) == most
 
 
+@pytest.mark.slow
 def test_libraries_loaded_since_are_limited_too():
     code = """
 import numpy

@@ -109,6 +109,7 @@ def test_a_torn_tail_is_cut_off(tmp_path):
         assert made.vectors[2].tolist() == expected("c")
 
 
+@pytest.mark.slow
 def test_no_bit_of_a_journal_changes_a_vector(tmp_path):
     journal = tmp_path / "journal"
     sound = embed_all(Counting(), ["a", "b", "c"], journal=journal).vectors.tolist()

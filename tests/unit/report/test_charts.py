@@ -103,6 +103,7 @@ def texts_of(spec):
     return " ".join([*title["text"], *title["subtitle"]])
 
 
+@pytest.mark.slow
 def test_the_five_named_charts_come_first_and_every_file_is_named_as_its_chart(drawn):
     charts = in_order()
     assert [c.stem for c in charts[:5]] == FIVE
@@ -137,6 +138,7 @@ def test_what_a_study_lacks_is_named(study):
     assert not any(m.broken for m in drawing.missing.values())
 
 
+@pytest.mark.slow
 def test_the_same_study_gives_the_same_bytes_with_letters_that_can_be_read(full, drawn, tmp_path):
     first = write_charts(full, tmp_path / "a", drawing=drawn)
     assert len(first) == 2 * len(in_order())

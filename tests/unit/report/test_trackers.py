@@ -230,6 +230,7 @@ def test_a_server_that_keeps_files_elsewhere_gets_none(study):
     assert server.files == {}
 
 
+@pytest.mark.slow
 def test_a_report_is_sent_as_its_own_digest():
     server = TrackingServer()
     with server.running() as url:

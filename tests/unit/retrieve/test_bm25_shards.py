@@ -60,6 +60,7 @@ def corpus():
     return texts, [*queries, "rare w00 w01", "only rare", "unknown", "", "w03 w03 w03 w50"]
 
 
+@pytest.mark.slow
 @pytest.mark.usefixtures("_small")
 @pytest.mark.parametrize("variant", VARIANTS)
 def test_scores_are_the_same_bytes_under_any_plan(corpus, variant, tmp_path):
@@ -186,6 +187,7 @@ def test_a_join_from_an_earlier_one_writes_the_same_bytes(corpus, tmp_path, forg
     assert len(written[0]) == 5 * len(shards) + 6
 
 
+@pytest.mark.slow
 @pytest.mark.usefixtures("_small")
 @pytest.mark.parametrize("variant", ["lucene", "okapi", "bm25plus"])
 def test_groups_of_shards_find_together_what_the_whole_finds(corpus, variant, tmp_path):

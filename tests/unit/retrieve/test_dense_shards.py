@@ -144,6 +144,7 @@ def test_a_graph_a_shard_finds_nearly_all(tmp_path):
     assert np.mean(shared) / 10 > 0.97
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("shards", [0, 2])
 def test_a_graph_is_searched_as_hard_as_it_needs(tmp_path, monkeypatch, shards):
     """With few links and few candidates a graph misses much: more candidates are tried until it is enough."""
@@ -227,6 +228,7 @@ def test_damaged_shards_are_named(texts, tmp_path, damage):
         DenseEngine.load_shards(joined, folders, orders)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     "settings", [{"precision": "float32"}, {"precision": "float16"}, {"precision": "int8"}, {"ann": "hnsw"}]
 )

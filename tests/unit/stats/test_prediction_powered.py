@@ -116,6 +116,7 @@ def simulated(make, n, ends):
     return covered / TIMES, *(widths / TIMES)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("n", [20, 50])
 @pytest.mark.parametrize("make", [graded, continuous, useless], ids=lambda make: make.__name__)
 def test_the_interval_covers_the_truth_as_often_as_it_says(make, n):
@@ -153,6 +154,7 @@ def _new_run(draw, questions, *, yes=False):
     return labels, scores, np.tile(np.arange(questions), 3), rows(300, 1)[1]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("yes", [False, True], ids=["continuous", "yes or no"])
 @pytest.mark.parametrize("questions", [10, 25])
 def test_a_calibration_taken_over_to_new_rows_covers_their_mean(questions, yes):

@@ -70,6 +70,7 @@ with index_folder.drafted(Path(sys.argv[1])) as draft:
 """
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("step", ["writing", "committing"])
 def test_a_killed_build_leaves_the_old_index_and_the_journal(tmp_path, step):
     write(tmp_path / "i", "old")

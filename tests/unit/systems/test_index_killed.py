@@ -74,11 +74,11 @@ def calm(tmp_path_factory):
 
 
 # By several processes: as many steps as are surely reported, since these come as often as somebody gets to it.
-FEW = [(1, 0.4), (2, 0.15)]
-MORE = [(1, 0.1), (1, 1.0), (1, 0.7), (2, 0.05), (2, 0.3)]
+PLACES = [(1, 0.1), (1, 0.4), (1, 0.7), (1, 1.0), (2, 0.05), (2, 0.15), (2, 0.3)]
 
 
-@pytest.mark.parametrize(("jobs", "share"), [*FEW, *(pytest.param(*place, marks=pytest.mark.slow) for place in MORE)])
+@pytest.mark.slow
+@pytest.mark.parametrize(("jobs", "share"), PLACES)
 def test_a_build_that_is_killed_anywhere_goes_on_and_ends_in_the_same_bytes(tmp_path, calm, jobs, share):
     target = tmp_path / "i"
     shutil.copytree(calm.standing, target)
@@ -88,6 +88,7 @@ def test_a_build_that_is_killed_anywhere_goes_on_and_ends_in_the_same_bytes(tmp_
     assert files_of(target) == calm.files
 
 
+@pytest.mark.slow
 def test_what_a_killed_build_did_is_not_done_again(tmp_path, calm, monkeypatch):
     killed(calm.corpus, tmp_path / "i", 1, calm.steps * 2 // 3)
     with pytest.raises(InputError, match="its build was not finished"):

@@ -65,6 +65,7 @@ def assert_same(ours, theirs):
         assert getattr(ours, column).tobytes() == getattr(theirs, column).tobytes()
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("jobs", [1, 2, 3, 7])
 @pytest.mark.parametrize("engine", ["bm25", "dense"])
 def test_owners_find_what_the_whole_index_finds(index, tmp_path, engine, jobs):
@@ -77,6 +78,7 @@ def test_owners_find_what_the_whole_index_finds(index, tmp_path, engine, jobs):
     assert ours.total_seconds == [None] * len(QUESTIONS)
 
 
+@pytest.mark.slow
 def test_owners_search_their_own_graphs(graphs, tmp_path):
     settings = SystemSettings("dense")
     ours = searched(graphs, SearchPool(tmp_path / "s", FakeCluster()), settings)
@@ -165,6 +167,7 @@ def test_a_search_that_stopped_goes_on_by_the_other_pool(index, tmp_path, engine
     assert sum(seconds is not None for seconds in ours.total_seconds) == len(alone)
 
 
+@pytest.mark.slow
 def test_an_endpoint_is_asked_by_the_process_that_leads(tmp_path, monkeypatch):
     asked = []
 
@@ -249,6 +252,7 @@ def test_a_sweep_by_a_pool_is_that_of_one_process(index, tmp_path, monkeypatch, 
         karat.sweep(testset, opened, grid, pool="rai")
 
 
+@pytest.mark.slow
 def test_a_run_on_a_cluster_knows_no_seconds_and_is_shown_as_ever(index, tmp_path, monkeypatch):
     asked = [
         json.dumps({"id": f"q{n}", "question": text, "gold": [{"id": f"p{n * 7919 % 1000:04d}"}]})

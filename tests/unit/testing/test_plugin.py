@@ -44,6 +44,7 @@ def project(pytester):
     return run
 
 
+@pytest.mark.slow
 def test_means_that_are_reached_pass_and_failures_name_the_questions_that_broke(project):
     (project.path / "wrong.yaml").write_text("testset: qa.jsonl\nsystms: []\n")
     told = project("""

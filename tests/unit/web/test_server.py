@@ -102,6 +102,7 @@ class AtOnce:
         self.start = lambda: target(*args)
 
 
+@pytest.mark.slow
 def test_a_server_answers_two_browsers_until_ctrl_c_and_writes_nothing(tmp_path):
     run = run_with(tmp_path, small_study())
     before = {path: path.read_bytes() for path in run.path.rglob("*") if path.is_file()}
@@ -166,6 +167,7 @@ def patient(tmp_path, monkeypatch):
     listening.close()
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     "begun",
     [

@@ -155,6 +155,7 @@ def test_answers_are_held_against_the_texts_of_all_steps():
     assert values(report, "q1") == {"SentenceSupport": 1}
 
 
+@pytest.mark.slow
 def test_traces_and_rows_with_the_same_steps_give_the_same_measures(tmp_path):
     more = [TRACES[1]["docs"][0], ONE["docs"][0]]
     run, _ = with_spans(writer(tmp_path), *made.openinference(ONE), another("warranty years", more, 6, (1.6, 1.8)))
@@ -174,6 +175,7 @@ def test_traces_and_rows_with_the_same_steps_give_the_same_measures(tmp_path):
     }  # fmt: skip
 
 
+@pytest.mark.slow
 def test_a_function_that_returns_steps_is_measured_as_its_rows_are():
     def ask(question):
         return {"answer": "X", "steps": STEPS}
@@ -184,6 +186,7 @@ def test_a_function_that_returns_steps_is_measured_as_its_rows_are():
     assert "Return a list of them" in values(endless, "q1")["Steps"]
 
 
+@pytest.mark.slow
 def test_a_row_of_100_000_steps():
     steps = [{"query": f"q{i % 7}", "retrieved": ["a"]} for i in range(100_000)]
     found = values(scored([{"id": "q1", "steps": steps}], ["Steps", "RepeatedCalls", "UselessCalls"]), "q1")

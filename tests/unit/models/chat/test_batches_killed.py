@@ -47,9 +47,8 @@ def server(script):
     return FakeLLM(lambda request: f"answer to {request.user}", batches=SCRIPTS[script])
 
 
-@pytest.mark.parametrize(
-    "script", [script if script == "plain" else pytest.param(script, marks=pytest.mark.slow) for script in SCRIPTS]
-)
+@pytest.mark.slow
+@pytest.mark.parametrize("script", SCRIPTS)
 def test_a_kill_at_any_step_costs_nothing(tmp_path, forks, script):
     with server(script) as llm:
         calm = forks(llm, tmp_path / "calm.sqlite")
