@@ -273,6 +273,10 @@ def test_scores_by_the_lexical_rule_with_the_table_in_the_output_folder(shop, ka
     notes = " ".join(told.out.split())
     assert "Claims: 5 claims, 5 verdicts by lexical (4 verdicts judged now)." in notes
     assert "which see no negation" in notes
+    following = told.out.rpartition("significant: karat ")[2].split()
+    assert following == ["compare", "out/rows.csv", "-m", "ClaimPrecision"]
+    assert karat(*following).code == 0
+    assert "significant: " not in karat(*words).out
     first = (shop / "out" / "claims.parquet").read_bytes()
     assert "(5 known before)" in " ".join(karat(*words, "-o", "out").out.split())
     assert (shop / "out" / "claims.parquet").read_bytes() == first

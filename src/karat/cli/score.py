@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import shlex
 import sys
+from collections.abc import Iterable
 from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
@@ -140,15 +141,23 @@ def command(
         progress=progress,
     )
     progress("")
-    match = matching["match"]
-    plainly = replace(settings_of(MatchSettings, matching), match=None, try_all=False) == MatchSettings()
     following = ""
-    if len(results) > 1 and plainly and index is None and missing is None and dialect == "karat":
-        kept = [("-m", name) for name in measure or ()] + [("--map", pair) for pair in map_ or ()]
-        kept += [("--match", match)] if match is not None else []
-        words = ["karat", "compare", *results, "--testset", testset, *(word for pair in kept for word in pair)]
-        following = shlex.join(words)
+    if len(results) > 1:
+        plainly = replace(settings_of(MatchSettings, matching), match=None, try_all=False) == MatchSettings()
+        asks = (index, missing, options["model"], embedder, cross_encoder, claims)
+        kept = [("-m", name) for name in measure or ()]
+        if plainly and dialect == "karat" and not any(asks):
+            kept += [("--map", pair) for pair in map_ or ()]
+            kept += [("--match", matching["match"])] if matching["match"] is not None else []
+            following = _compare_command(*results, "--testset", testset, kept=kept)
+        elif folder is not None and report.evaluation.scores.conversations is None:  # which tables do not tell
+            following = _compare_command(str(folder / "rows.csv"), kept=kept)
     _show(report, output, export or [], following, as_json=as_json, quiet=quiet, verbose=verbose)
+
+
+def _compare_command(*words: str, kept: Iterable[tuple[str, str]]) -> str:
+    """The command that compares what was scored, or the scores that were written."""
+    return shlex.join(["karat", "compare", *words, *(word for pair in kept for word in pair)])
 
 
 def _show(
