@@ -217,6 +217,15 @@ def test_a_run_counts_claims_in_its_dry_run_and_judges_them(shop, karat, put):
         assert llm.count == asked
 
 
+def test_a_question_is_shown_with_its_claims_and_their_verdicts(shop, karat):
+    assert karat("run", "-q").code == 0
+    assert karat("judge", "-q", "-m", "ContextClaimRecall", "--claims", "lexical").code == 0
+    shown = " ".join(karat("show", "LAST", "q1", "--system", "mine").out.split())
+    assert "ContextClaimRecall 1.0000 2 claims of the reference: 2 entailed." in shown
+    assert 'entailed by context 1: "Oil is black." (holds 100% of its content words and figures)' in shown
+    assert 'entailed by context 1: "Oil is thick." (holds 50% of its content words and figures)' in shown
+
+
 @pytest.mark.slow
 def test_corrections_win_over_what_is_stored_stay_and_are_counted(shop, karat):
     assert karat("run", "-q").code == 0

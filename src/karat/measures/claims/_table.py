@@ -9,7 +9,7 @@ from typing import Any, Literal
 
 import numpy as np
 
-from karat.core.claims import CONTRADICTED, PREMISES, SIDES, VERDICTS, ClaimTable, PremiseKind, Relation, Side
+from karat.core.claims import CONTRADICTED, ENTAILED, PREMISES, SIDES, VERDICTS, ClaimTable, PremiseKind, Relation, Side
 from karat.core.errors import UsageError
 from karat.core.measure import EMPTY_ANSWER, AnswerTable, Bools, Floats, MeasureResult
 from karat.core.text.words import plural
@@ -29,6 +29,7 @@ _NOTHING: dict[Side, str] = {
 }
 _NOTHING_AT_ALL = "there is nothing to measure it on"
 _REFERENCE = SIDES.index("reference")
+_SHOWN_FIRST = {ENTAILED: 0, CONTRADICTED: 1}
 _WORDS = {code: name for name, code in VERDICTS.items()}
 
 
@@ -206,8 +207,8 @@ def _refuted(table: ClaimTable, side: Side) -> dict[int, list[int]]:
 
 
 def _reasons(table: ClaimTable) -> dict[tuple[int, int], str]:
-    """Why the judge says so, by claim and kind of premise: the first reason of several passages."""
-    found: dict[tuple[int, int], str] = {}
-    for row, reason in sorted(table.reasons.items()):
-        found.setdefault((int(table.claim[row]), int(table.premise[row])), reason)
-    return found
+    """Why the judge says so, by claim and kind of premise: of several passages the first whose verdict is shown."""
+    reasons: dict[tuple[int, int], str] = {}
+    for row in sorted(table.reasons, key=lambda row: (_SHOWN_FIRST.get(int(table.verdict[row]), 2), row)):
+        reasons.setdefault((int(table.claim[row]), int(table.premise[row])), table.reasons[row])
+    return reasons

@@ -2,14 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
-from typing import TYPE_CHECKING
+from collections.abc import Iterator, Mapping, Sequence
+from functools import cached_property
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from karat.core.errors import UsageError, did_you_mean
 from karat.core.scores import Status
 from karat.core.text.words import clean, excerpt, number, plural
+from karat.report.answers import Answers, Judgement
 from karat.report.build.explanation import place_of
 from karat.report.build.steps import steps_blocks
 from karat.report.document import Block, Cell, Column, Detail, Document, Heading, Listing, ListItem, Table, Text, facts
@@ -23,6 +25,7 @@ if TYPE_CHECKING:
 
 _TEXT, _NAME = 160, 80  # characters shown of a hit's text and of a name
 _ROWS = 6  # systems in brief
+_CLAIMS = 5  # of a judgement in brief
 _TURNS = 10  # of the history that are shown, the last
 
 
@@ -86,6 +89,14 @@ class QuestionView:
 
     def answer(self, system: str) -> StudyAnswer | None:
         return self.study.answers.get(system, {}).get(self.question.id)
+
+    def judgements(self, system: str) -> list[Judgement]:
+        """What judges said of the answer of a system."""
+        return self._answers.judgements(system, self.number)
+
+    @cached_property
+    def _answers(self) -> Answers:
+        return Answers(self.study.evaluation, self.study.answers)
 
 
 def question_document(study: Study, *, question: str, systems: Sequence[str] = ()) -> Document:
@@ -159,7 +170,28 @@ def _found(view: QuestionView, system: str, detail: Detail) -> list[Block]:
     answer = view.answer(system)
     if answer is not None:
         blocks.append(facts([("answer", answer.text or f"none: {answer.error or 'it said nothing'}")], detail=detail))
+        if judgements := view.judgements(system):
+            blocks.append(Listing([_judgement(one) for one in judgements], detail=detail))
     return blocks
+
+
+def _judgement(judgement: Judgement) -> ListItem:
+    """What a judge gave and why, and its verdict on each claim with the passages that decide."""
+    value = "no value" if judgement.value is None else number(judgement.value)
+    return ListItem(
+        judgement.measure,
+        f"{value}  {clean(judgement.reason, 2 * _TEXT)}".rstrip(),
+        tuple(_claim(claim) for claim in judgement.claims[:_CLAIMS]),
+        more=tuple(_claim(claim) for claim in judgement.claims),
+    )
+
+
+def _claim(claim: Mapping[str, Any]) -> str:
+    passages = ", ".join(str(passage) for passage in claim.get("contexts") or ())
+    by = f" by context {passages}" if passages else ""
+    reason = f" ({clean(str(claim['reason']), _TEXT)})" if claim.get("reason") else ""
+    verdict = clean(str(claim.get("verdict")), _NAME)
+    return f'{verdict}{by}: "{excerpt(str(claim.get("claim")), _TEXT)}"{reason}'
 
 
 def _hit(hit: StudyHit, *, marked: bool) -> ListItem:

@@ -176,6 +176,19 @@ def test_the_reasons_of_the_judge_are_shown():
     assert shown == [{"claim": "x", "verdict": "contradicted", "contexts": [], "reason": "it says the reverse"}]
 
 
+def test_the_reason_shown_is_that_of_the_passage_that_decides():
+    rows = ClaimRows(["a"], ["q1"])
+    rows.passages(0, 2)
+    rows.claims(0, "reference", ["x", "y"])
+    for claim, verdicts in enumerate([(C, E), (N, C)]):
+        for passage, verdict in enumerate(verdicts, 1):
+            rows.verdict(0, "reference", claim + 1, "passage", verdict, passages=(passage,), reason=f"says {verdict}")
+    shown = outcome("ContextClaimRecall", answers(rows)).details[0]["claims"]
+    assert [(one["verdict"], one["contexts"], one["reason"]) for one in shown] == [
+        ("entailed", [2], f"says {E}"), ("contradicted", [2], f"says {C}"),
+    ]  # fmt: skip
+
+
 def test_in_is_a_parameter_of_the_language():
     assert str(parse("noise_sensitivity(IN=irrelevant)")) == "NoiseSensitivity(in=irrelevant)"
     assert str(parse("NoiseSensitivity")) == "NoiseSensitivity(in=relevant)"
