@@ -149,7 +149,7 @@ class SearchedStore:
 
     def __init__(self, place: str, total: int) -> None:
         self.place, self.total = place, total
-        self.notes: tuple[str, ...] = ()
+        self.notes: tuple[str, ...] = () if total else (f"{place} is empty: nothing can be found there.",)
         self.chunks = Chunks([])
         self.failed: dict[int, str] = {}
 
