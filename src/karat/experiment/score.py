@@ -213,7 +213,7 @@ def evaluation_of(
             *(Note("warning", text) for text in told),
             *_dialect_notes(dialect, models),
             *_floor_notes(scores, models),
-            *step_notes(scores, measured.steps),
+            *step_notes(runs, scores, measured.steps),
             *judge_notes(scores),
             *claim_notes(models),
             *guards.check(scores, summaries, matching, facts),
