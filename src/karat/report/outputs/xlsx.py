@@ -106,7 +106,7 @@ def _about(evaluation: Evaluation, settings: Any) -> list[tuple[str, str]]:
 
 
 def _inputs(taken: Sequence[InputInfo]) -> list[tuple[str, str]]:
-    return [(one.place, " ".join((f"{one.read_as}.", *one.notes))) for one in taken]
+    return [(one.place, f"{'; '.join((one.read_as, *one.notes))}.") for one in taken]
 
 
 def _notes(notes: Sequence[Note]) -> list[tuple[str, str]]:
