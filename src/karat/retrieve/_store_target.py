@@ -11,13 +11,14 @@ from functools import cached_property
 from typing import Any
 from urllib.parse import parse_qsl, urlsplit
 
+from karat.core.docs import Chunk
 from karat.core.errors import KaratError, UsageError, did_you_mean
 from karat.core.loading import package
 from karat.core.text.words import plural
 from karat.io.field_reader import FieldReader
 from karat.io.fields import NESTED, STORED, field_name, with_metadata
 from karat.models.hosts import check_url, host_of
-from karat.retrieve._stored import StoreError, pages_notes
+from karat.retrieve._stored import StoreError, chunk_of, pages_notes
 
 COLUMNS = (*STORED, "metadata")
 """What may be named of a store by its columns; the others are found by their names."""
@@ -94,6 +95,12 @@ class StoreTarget:
         if named is None or named not in values:
             return values
         return {NESTED[0]: values[named], **{name: value for name, value in values.items() if name != named}}
+
+    def chunk(self, own: Any, values: Mapping[str, Any]) -> Chunk:
+        """A record without fixed columns as a chunk; its id is the store's own, or the field that the user names."""
+        record = self.record(values)
+        id_ = self.reader.read(record).get("id", own) if "id" in self.options else own
+        return chunk_of(str(id_), record, reader=self.reader)
 
     def notes(self, records: Iterable[Mapping[str, Any]]) -> tuple[str, ...]:
         """What to say of some records: names that the user gave and none of them has, and their pages."""

@@ -15,7 +15,7 @@ from karat.core.docs import Chunk
 from karat.core.errors import InputError, KaratError, UsageError
 from karat.models.hosts import key_for
 from karat.retrieve._store_target import SECONDS, StoreTarget, chosen, driver, store_errors
-from karat.retrieve._stored import Found, VectorStore, chunk_of, exact_search, from_l2
+from karat.retrieve._stored import Found, VectorStore, exact_search, from_l2
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -145,14 +145,8 @@ class MilvusStore(VectorStore):
         values = np.array(raw, np.float64)  # of L2 the square of the distance
         return numbers, chunks, (from_l2(values) if self._metric == "l2" else values).tolist()
 
-    def _record(self, row: Any) -> Any:
-        return self._target.record({name: value for name, value in dict(row).items() if name != self._column})
-
     def _chunk(self, id_: Any, row: dict[str, Any]) -> Chunk:
-        record = self._record(row)
-        named = self._target.options.get("id")
-        chosen_id = id_ if named is None else self._target.reader.read(record).get("id", id_)
-        return chunk_of(str(chosen_id), record, reader=self._target.reader)
+        return self._target.chunk(id_, {name: value for name, value in row.items() if name != self._column})
 
 
 store = MilvusStore
