@@ -184,5 +184,9 @@ def store_errors(what: str, place: str, errors: tuple[type[Exception], ...], rem
 
 
 def reason_of(error: Exception) -> str:
-    """What an exception says, on one line."""
-    return " ".join(str(error).split())[:200].rstrip(".") or type(error).__name__
+    """What an exception says, on one line, without its last stop.
+
+    >>> reason_of(OSError("Refused.\\n Is the server running?")), reason_of(OSError())
+    ('Refused. Is the server running', 'OSError')
+    """
+    return " ".join(str(error).split())[:200].rstrip(".?") or type(error).__name__
