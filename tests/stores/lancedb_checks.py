@@ -60,6 +60,8 @@ def test_what_cannot_be_searched(folder, tmp_path):
         opened(tmp_path / "none", "x")
     with pytest.raises(UsageError, match="no column 'body'"):
         opened(folder, "plain?text=body")
+    with pytest.raises(UsageError, match=r"no column of vectors 'text'\. There are vector"):
+        opened(folder, "plain?vector=text")
     with pytest.raises(KaratError, match="holds vectors of 32 numbers, the embedder other makes vectors of 3"):
         opened(folder, "plain", OTHER).search(["any"])
     (tmp_path / "broken.lance").mkdir()

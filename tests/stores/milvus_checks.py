@@ -62,6 +62,9 @@ def test_what_cannot_be_searched(file, tmp_path):
     with pytest.raises(InputError, match="there is no such file"):
         MilvusStore.open(str(tmp_path / "none.db"), EMBEDDER)
     assert list(tmp_path.iterdir()) == []
-    assert len(opened(file, "bare").search(NAMES).rows) == 0
+    store = opened(file, "bare")
+    assert len(store.search(NAMES).rows) == 0
+    assert "is empty: nothing can be found there" in store.notes[0]
+    assert not any("16,384" in note for note in store.notes)
     with pytest.raises(KaratError, match="holds vectors of 32 numbers, the embedder other makes vectors of 3"):
         opened(file, "cosine", OTHER).search(["any"])

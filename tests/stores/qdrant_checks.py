@@ -51,6 +51,9 @@ def test_vectors_have_names_and_points_have_ids(opened):
     store.search(NAMES[:1], 1)
     assert store.chunks[0].id.isdigit()
     store._client.close()
+    store = opened("one?id=uuid")
+    assert "id=uuid: none of the first 20 records has it." in store.notes
+    store._client.close()
     with pytest.raises(UsageError, match=r"has vectors called cosine, ip, l2. Name one"):
         opened("all")
 
@@ -65,6 +68,7 @@ def test_what_cannot_be_searched(opened, folder, tmp_path):
         opened("streets")
     store = opened("bare")
     assert len(store.search(NAMES).rows) == 0
+    assert "is empty: nothing can be found there" in store.notes[0]
     with pytest.raises(KaratError, match=r"Qdrant failed at .* nothing else has the folder open"):
         opened("one")
     store._client.close()

@@ -286,7 +286,8 @@ def depths_apart(depth: Mapping[str, int], by_name: ByName) -> Iterator[Note]:
     if shortest == longest or not beyond:
         return
     listed = ", ".join(f"{system} {hits}" for system, hits in depth.items())
-    text = f"systems return lists of different length (at most {listed} hits): {names(beyond)} favour the longer ones."
+    verb = "favour" if len(beyond) > 1 else "favours"
+    text = f"systems return lists of different length (at most {listed} hits): {names(beyond)} {verb} the longer ones."
     yield warn("unequal depth", text)
 
 

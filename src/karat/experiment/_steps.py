@@ -75,15 +75,17 @@ def counted_steps(questions: Sequence[str], steps: StepsOf) -> dict[str, list[st
     return {system: [of.get(question) for question in questions] for system, of in counts.items()}
 
 
-def step_notes(scores: Scores, steps: StepsOf) -> Iterator[Note]:
-    """Which measures are of steps, of whose, and how many questions have none."""
+def step_notes(runs: Sequence[Run], scores: Scores, steps: StepsOf) -> Iterator[Note]:
+    """Which measures are of steps, of whose, and how many rows have none."""
     measures = [measure.name for measure in scores.measures if measure.spec.needs_steps]
     having = {name: len(of) for name, of in steps.items() if any(of.values())}
     if not measures or not having:
         return
     rows = ", ".join(f"{name} ({plural(count, 'question')})" for name, count in having.items())
     yield Note("info", f"Results with steps: {rows}; measured by {', '.join(measures)}.")
-    for name, count in having.items():
-        if lacking := len(scores.questions) - count:
-            whole = f"{plural(lacking, 'question')} of {len(scores.questions):,} without steps"
-            yield Note("info", f"{name}: {whole}, which have no value by measures of steps.")
+    asked = set(scores.questions)
+    for run in runs:
+        lacking = asked.intersection(run.question_ids) - run.failed.keys() - steps.get(run.name, {}).keys()
+        if run.name in having and lacking:
+            rows = plural(len(lacking), "row")
+            yield Note("info", f"{run.name}: {rows} without steps: measures of steps have no value there.")

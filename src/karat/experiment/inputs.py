@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 from collections import Counter
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any, TypeVar
 
@@ -82,13 +82,16 @@ def aligned_runs(testset: TestSet, runs: Sequence[Run], dialect: str) -> tuple[l
         run, left_out = without_excluded(exclusions, run)
         aligned.append(run.by_score() if by_score else run)
         notes += [*told, *left_out]
-    notes += bare
-    for run in aligned if len(aligned) > 1 else ():
+    return aligned, [*notes, *bare]
+
+
+def empty_notes(runs: Sequence[Run]) -> Iterator[Note]:
+    """Systems of several that have nothing, or found nothing; one alone is refused where hits meet the gold."""
+    for run in runs if len(runs) > 1 else ():
         if not run.asked:
-            notes.append(Note("warning", f"{run.name}: holds no results for any question."))
+            yield Note("warning", f"{run.name}: holds no results for any question.")
         elif run.has_rankings and not len(run):
-            notes.append(Note("warning", f"{run.name}: returned no hits for any question."))
-    return aligned, notes
+            yield Note("warning", f"{run.name}: returned no hits for any question.")
 
 
 def without_excluded(exclusions: Exclusions, run: Run) -> tuple[Run, list[Note]]:

@@ -162,7 +162,7 @@ def evaluation_of(
     from karat.experiment._steps import step_notes
     from karat.experiment.claims import claim_notes
     from karat.experiment.frozen import changed_notes
-    from karat.experiment.inputs import slices_of
+    from karat.experiment.inputs import empty_notes, slices_of
     from karat.experiment.measuring import judge_notes, measure_runs, measures_of, reachable, spread_notes
     from karat.experiment.models import check_named, check_needs, models_of
     from karat.measures.dialects import dialect_named
@@ -210,10 +210,11 @@ def evaluation_of(
             *changed_notes(testset),
             *([Note("info", turns)] if (turns := conversations_note(scores.conversations)) else []),
             *notes,
+            *empty_notes(runs),
             *(Note("warning", text) for text in told),
             *_dialect_notes(dialect, models),
             *_floor_notes(scores, models),
-            *step_notes(scores, measured.steps),
+            *step_notes(runs, scores, measured.steps),
             *judge_notes(scores),
             *claim_notes(models),
             *guards.check(scores, summaries, matching, facts),

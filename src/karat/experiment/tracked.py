@@ -7,6 +7,7 @@ import json
 from collections.abc import Iterable, Iterator, Mapping
 from typing import TYPE_CHECKING, Any
 
+from karat.experiment._costs import study_costs
 from karat.io.writing import Content
 from karat.report import TrackedRun, TrackedSystem
 from karat.results.serial import plain
@@ -78,19 +79,21 @@ def _bytes(content: Content) -> bytes:
 
 
 def _rows(study: Study, with_texts: bool) -> Iterator[Mapping[str, Any]]:
-    """A dict for each system and question: ids, scores, seconds, tokens and cost."""
+    """A dict for each system and question: ids, scores, seconds of the whole and of its parts, tokens and cost."""
     from karat.report.outputs.json import question_rows
 
     evaluation = study.evaluation
     number = {question: place for place, question in enumerate(evaluation.scores.questions)}
     texts = {question.id: question.text for question in evaluation.testset}
+    costs = study_costs(study)
     unnamed = {system for system in evaluation.ranked if not with_texts and _has_texts_for_ids(study, system)}
     for row in question_rows(evaluation):
         system, question = row["system"], row["question"]
-        seconds, answer = study.seconds.get(system), study.answers.get(system, {}).get(question)
-        usage = {"seconds": seconds[number[question]] if seconds else None}
-        if answer is not None:
-            usage |= {"seconds_answer": answer.seconds, "tokens": answer.tokens, "cost_usd": answer.cost_usd}
+        place, seconds = number[question], study.seconds.get(system)
+        answer = study.answers.get(system, {}).get(question)
+        usage = {cost: values[place] for cost, values in costs[system].items()}
+        usage["seconds_retrieve"] = seconds[place] if seconds else None
+        usage["seconds_answer"] = None if answer is None else answer.seconds
         if with_texts:
             row["text"] = texts.get(question)
         else:

@@ -103,7 +103,7 @@ def _by_testset(
     from karat.diagnose.verify.printed import read_figures
     from karat.diagnose.verify.recompute import from_testset
     from karat.diagnose.verify.rows import QuestionRows
-    from karat.experiment.inputs import aligned_runs
+    from karat.experiment.inputs import aligned_runs, empty_notes
     from karat.files import as_runs, as_testset, read_raw_table
     from karat.match import JudgingSettings, check_questions
     from karat.match import match as matched
@@ -114,6 +114,7 @@ def _by_testset(
     questions, _ = as_testset(testset, columns=columns or {})
     runs, _ = as_runs(results, columns=columns or {})
     runs, joined = aligned_runs(questions, runs, dialect or "karat")
+    joined += empty_notes(runs)
     check_questions(questions, runs)
     summary = read_raw_table(table, "table")
     repeats = dialect_named(dialect or "karat").repeats

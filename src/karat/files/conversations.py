@@ -11,17 +11,16 @@ from karat.files._history import MOST_TURNS
 from karat.files._questions import read_questions
 from karat.io import cells
 from karat.io.cells import Record
-from karat.io.fields import ID, QUESTION, TESTSET, field_name
+from karat.io.fields import ID, QUESTION, TESTSET, TURNS, field_name
 from karat.io.input import Input
 
-_TURNS = "turns"
 _FORM = 'Write a list of turns: {"question": "...", "answers": ["..."], "gold": [...]}.'
 
 
 def _sniff(input: Input, kind: Kind) -> Fit | None:
-    if kind == "results" or not input.has_records or _TURNS not in input.fields:
+    if kind == "results" or not input.has_records or TURNS not in input.fields:
         return None
-    lists = [cells.can_be(_listed, record.get(_TURNS)) and _listed(record.get(_TURNS)) for record in input.sample]
+    lists = [cells.can_be(_listed, record.get(TURNS)) and _listed(record.get(TURNS)) for record in input.sample]
     asked = any(field_name(str(name)) in QUESTION for turns in lists for turn in turns or () for name in turn)
     return Fit(0.95, "turns with questions") if asked else None
 
@@ -40,10 +39,10 @@ def _questions(input: Input) -> Iterator[tuple[int, Record]]:
     """A record a turn, with what its conversation says of all of them."""
     for row, record in input.records():
         with input.reading(row):
-            turns = _listed(record.get(_TURNS))
+            turns = _listed(record.get(TURNS))
             named = (record[name] for name in (*TESTSET["conversation"], *ID) if not cells.is_missing(record.get(name)))
             conversation = cells.id_text(next(named, row))
-            shared = {name: value for name, value in record.items() if name not in (_TURNS, *ID)}
+            shared = {name: value for name, value in record.items() if name not in (TURNS, *ID)}
             ids, numbers = set[str](), set[int]()
             numbered = [name for name in TESTSET["turn"] if name == "turn" or _number(turns, name)]
             for place, given in enumerate(turns, 1):

@@ -26,6 +26,7 @@ URL = ("url", "source_url", "link", "uri")
 NESTED = ("metadata", "meta")
 
 
+TURNS = "turns"  # of the record of a whole conversation
 ID = ("qid", "question_id", "query_id", "queryid", "questionid", "id", "_id")
 QUESTION = ("question", "query", "user_input", "question_text", "query_text", "text", "prompt", "input")
 

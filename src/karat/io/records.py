@@ -17,6 +17,7 @@ from typing import Any, Literal
 from karat.core.text.wellformed import well_formed, well_formed_values
 from karat.core.text.words import plural
 from karat.io.cells import Record
+from karat.io.fields import ID, TESTSET, TURNS, field_name
 from karat.io.limits import LINE_LIMIT
 
 NumberedRecords = Iterator[tuple[int, Record]]
@@ -171,7 +172,9 @@ def from_columns(document: Record) -> list[Record] | None:
 
 
 def wrapped(document: Record) -> tuple[str, list[Any]] | None:
-    """The key and list of records inside a JSON object, or None."""
+    """The key and list of records inside a JSON object, or None; one with an id and turns is a conversation itself."""
+    if TURNS in document and {*TESTSET["conversation"], *ID} & set(map(field_name, document)):
+        return None
     lists = {k: v for k, v in document.items() if isinstance(v, list) and v and all(isinstance(i, dict) for i in v)}
     known = next((key for key in WRAPPERS if key in lists), None)
     if known is None and len(lists) != 1:

@@ -326,7 +326,12 @@ _TRUE_RESULT = "If that is the true result, add --allow-zero-overlap (allow_zero
 def _none_found(join: Join, run: Run, matching: Matching, settings: JudgingSettings) -> NoOverlapError:
     """None of the gold is among the hits of a run: what may be the cause, and what to do."""
     index = join.index
-    is_indexed = index is not None and len(run) > 0 and bool(index.rows_of(run).max() >= 0)
+    if not len(run):
+        return NoOverlapError(
+            f"{run.source}: {run.name!r} returned no hits for any question. See that what it searches is there and "
+            f"not empty. {_TRUE_RESULT}"
+        )
+    is_indexed = index is not None and bool(index.rows_of(run).max() >= 0)
     lacking = matching.unmatchable.get(run.name)
     if lacking and is_indexed:
         return NoOverlapError(
@@ -339,7 +344,7 @@ def _none_found(join: Join, run: Run, matching: Matching, settings: JudgingSetti
         needed = f"{count:,} gold {'entry needs' if count == 1 else 'entries need'} it"
         fields = " and ".join(f'"{field}"' for field in lacking)
         fix = f"Its hits have no {' and no '.join(lacking)} ({needed}): add {fields} to the hits."
-    elif index is not None and len(run) and not is_indexed:
+    elif index is not None and not is_indexed:
         fix = (
             f"No hit is a chunk of this index or says where it comes from: its hits are called {_examples(run.docs)}, "
             f"the chunks of the index {_examples(index.chunks.ids)}. Score it with the index it was searched in, or "
@@ -369,4 +374,4 @@ def _best_other(join: Join, run: Run, settings: JudgingSettings) -> str:
 
 def _examples(ids: Sequence[str] | pl.Series, most: int = 3) -> str:
     examples = [repr(str(i)[:60]) for i in list(ids[:most])]
-    return ", ".join(examples) + (", ..." if len(ids) > most else "") if examples else "nothing"
+    return ", ".join(examples) + (", ..." if len(ids) > most else "")

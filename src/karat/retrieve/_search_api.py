@@ -18,7 +18,7 @@ from karat.models import Embedder
 from karat.models.endpoint import JsonEndpoint, RequestFailure, after
 from karat.models.hosts import Blot, announce_host, key_for
 from karat.retrieve._store_target import SECONDS, StoreTarget
-from karat.retrieve._stored import Found, StoreError, VectorStore, chunk_of, exact_search, from_l2, pages_notes
+from karat.retrieve._stored import Found, StoreError, VectorStore, exact_search, from_l2
 
 OPTIONS = ("key_env", "user")
 MOST_HITS = 10_000  # that the servers return at once, unless an index says otherwise
@@ -101,10 +101,7 @@ class SearchServer(JsonEndpoint):
 
     def chunk(self, hit: Mapping[str, Any]) -> Chunk:
         """A hit as a chunk; its id is that of the document, or the field that the user names."""
-        record = self.target.record(hit["_source"])
-        named = self.target.options.get("id")
-        id_ = hit["_id"] if named is None else self.target.reader.read(record).get("id", hit["_id"])
-        return chunk_of(str(id_), record, reader=self.target.reader)
+        return self.target.chunk(hit["_id"], hit["_source"])
 
 
 class SearchVectors(VectorStore):
@@ -129,7 +126,7 @@ class SearchVectors(VectorStore):
         vectors = _vectors([hit["_source"].get(self._field) for hit in sample])
         self.describe_scores(self._metric, vectors)
         self.notes += (f"scores were brought back from those of {self.name} ({space}), which are above 0.",)
-        self.notes += pages_notes([target.record(hit["_source"]) for hit in sample[:16]], reader=target.reader)
+        self.notes += target.notes(hit["_source"] for hit in sample[:16])
         if dimension and 2 < self.total <= MOST_HITS and self.total * dimension <= _MOST_NUMBERS and len(vectors):
             named = [target.options["id"]] if "id" in target.options else []
             hits = server.hits({"size": self.total, "query": {"match_all": {}}, "_source": [self._field, *named]})

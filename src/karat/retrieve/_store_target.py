@@ -4,21 +4,23 @@ from __future__ import annotations
 
 import re
 import warnings
-from collections.abc import Collection, Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from functools import cached_property
 from typing import Any
 from urllib.parse import parse_qsl, urlsplit
 
+from karat.core.docs import Chunk
 from karat.core.errors import KaratError, UsageError, did_you_mean
 from karat.core.loading import package
+from karat.core.text.words import plural
 from karat.io.field_reader import FieldReader
-from karat.io.fields import NESTED, STORED, field_name
+from karat.io.fields import NESTED, STORED, field_name, with_metadata
 from karat.models.hosts import check_url, host_of
-from karat.retrieve._stored import StoreError
+from karat.retrieve._stored import StoreError, chunk_of, pages_notes
 
-COLUMNS = (*STORED, "metadata", "vector")
+COLUMNS = (*STORED, "metadata")
 """What may be named of a store by its columns; the others are found by their names."""
 METRICS = ("cosine", "ip", "l2")
 SECONDS = 60.0
@@ -43,7 +45,7 @@ class StoreTarget:
         if _PASSWORD.search(place):
             raise UsageError(f"the address of the {kind} store holds a password: leave it out. {_REMEDIES[kind]}")
         options = dict(parse_qsl(query, keep_blank_values=True))
-        known = [*COLUMNS, *more]
+        known = [*COLUMNS, "vector", *more]
         for option, value in options.items():
             if option not in known:
                 raise UsageError(
@@ -94,13 +96,31 @@ class StoreTarget:
             return values
         return {NESTED[0]: values[named], **{name: value for name, value in values.items() if name != named}}
 
+    def chunk(self, own: Any, values: Mapping[str, Any]) -> Chunk:
+        """A record without fixed columns as a chunk; its id is the store's own, or the field that the user names."""
+        record = self.record(values)
+        id_ = self.reader.read(record).get("id", own) if "id" in self.options else own
+        return chunk_of(str(id_), record, reader=self.reader)
+
+    def notes(self, records: Iterable[Mapping[str, Any]]) -> tuple[str, ...]:
+        """What to say of some records: names that the user gave and none of them has, and their pages."""
+        some = list(records)
+        names = {field_name(str(name)) for one in some for name in (*one, *with_metadata(self.record(one)))}
+        unseen = [
+            f"{option}={name}: none of the first {plural(len(some), 'record')} has it."
+            for option, name in self.options.items()
+            if some and option in COLUMNS and field_name(name) not in names
+        ]
+        return (*unseen, *pages_notes(map(self.record, some), reader=self.reader))
+
     def column(self, wanted: str, present: Sequence[str]) -> str | None:
         """The column of a field among those present: the named one, or the first that is called so."""
         named = self.options.get(wanted)
         if named is not None:
             if named not in present:
+                noun = "column of vectors" if wanted == "vector" else "column"
                 raise UsageError(
-                    f"{self.shown} has no column {named!r}.{did_you_mean(named, present)} "
+                    f"{self.shown} has no {noun} {named!r}.{did_you_mean(named, present)} "
                     f"There are {', '.join(present)}."
                 )
             return named
@@ -110,7 +130,7 @@ class StoreTarget:
 
     def columns(self, present: Sequence[str]) -> dict[str, str]:
         """The columns of all fields that there are, but the vector's."""
-        found = {wanted: self.column(wanted, present) for wanted in COLUMNS if wanted != "vector"}
+        found = {wanted: self.column(wanted, present) for wanted in COLUMNS}
         return {wanted: column for wanted, column in found.items() if column is not None}
 
 
@@ -164,5 +184,9 @@ def store_errors(what: str, place: str, errors: tuple[type[Exception], ...], rem
 
 
 def reason_of(error: Exception) -> str:
-    """What an exception says, on one line."""
-    return " ".join(str(error).split())[:200].rstrip(".") or type(error).__name__
+    """What an exception says, on one line, without its last stop.
+
+    >>> reason_of(OSError("Refused.\\n Is the server running?")), reason_of(OSError())
+    ('Refused. Is the server running', 'OSError')
+    """
+    return " ".join(str(error).split())[:200].rstrip(".?") or type(error).__name__

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from time import perf_counter
 from typing import TYPE_CHECKING, Any, ClassVar
 
 import numpy as np
@@ -142,20 +143,22 @@ class SearchedStore:
     """What something else stored, searched as it is.
 
     Each search replaces `chunks`, those that it found, to which its rows refer, and `failed`, the numbers of queries on
-    which the store failed, with the reason. `notes` say what a user should know, such as what scores are.
+    which the store failed, with the reason; `seconds` are those of queries that are asked one
+    by one, with a share of embedding all. `notes` say what a user should know, such as what scores are.
     """
 
     at_once: ClassVar[int] = 1  # queries that the store is asked together
 
     def __init__(self, place: str, total: int) -> None:
         self.place, self.total = place, total
-        self.notes: tuple[str, ...] = ()
+        self.notes: tuple[str, ...] = () if total else (f"{place} is empty: nothing can be found there.",)
         self.chunks = Chunks([])
         self.failed: dict[int, str] = {}
+        self.seconds: dict[int, float] = {}
 
     def _collect(self, queries: int, asked: NDArray[np.int64], find: Callable[[slice], Found]) -> Ranked:
         """What `find` has for parts of the queries that are asked, in order; of equal scores the higher id first."""
-        self.chunks, self.failed = Chunks([]), {}
+        self.chunks, self.failed, self.seconds = Chunks([]), {}, {}
         numbers: list[int] = []
         hits: list[Chunk] = []
         scores: list[float] = []
@@ -176,7 +179,7 @@ class SearchedStore:
         todo = [slice(i, min(i + self.at_once, len(asked))) for i in range(0, len(asked), self.at_once)][::-1]
         in_a_row, reason = 0, ""
         while todo:
-            part = todo.pop()
+            part, started = todo.pop(), perf_counter()
             try:
                 if in_a_row >= IN_A_ROW:
                     raise StoreError(f"not asked, since {IN_A_ROW} queries in a row failed. The last: {reason}")
@@ -190,6 +193,8 @@ class SearchedStore:
                 self.failed[int(asked[part.start])] = str(problem)
                 continue
             in_a_row = 0
+            if self.at_once == 1:
+                self.seconds[int(asked[part.start])] = perf_counter() - started
             yield [part.start + number for number in query], chunks, scores
 
     def _refuse_repeats(self, owner: NDArray[np.int64], rows: NDArray[np.int64]) -> None:
@@ -274,7 +279,9 @@ class VectorStore(SearchedStore, ABC):
     def search(self, queries: Sequence[str], depth: int = 100) -> Ranked:
         """The nearest of each query, as the store finds them; of equal scores the higher id first."""
         check_depth(depth)
+        started = perf_counter()
         vectors = self.embedder.embed(queries, "query") if queries else np.zeros((0, 0), np.float32)
+        embedding = (perf_counter() - started) / max(1, len(queries))
         asked = np.flatnonzero(vectors.any(axis=1))
         if len(asked) and self.dimension is not None and vectors.shape[1] != self.dimension:
             raise KaratError(
@@ -289,7 +296,9 @@ class VectorStore(SearchedStore, ABC):
             query, hits, scores = self.nearest(given[part], min(depth, self.total))
             return query, hits, np.clip(scores, -1.0, 1.0).tolist() if self.is_unit else scores
 
-        return self._collect(len(queries), asked, find)
+        ranked = self._collect(len(queries), asked, find)
+        self.seconds = {query: embedding + spent for query, spent in self.seconds.items()}
+        return ranked
 
 
 def _ids_of(found: Found, queries: int) -> list[set[str]]:

@@ -86,7 +86,8 @@ def choose(
         if not is_allowed[i] and sign * (pair.difference or 0.0) < 0:
             sorted_pairs["ahead"].append(pair)
             continue
-        pair = replace(pair, adjusted=max(pair.adjusted, float(chance[i])))
+        if len(others) > 1:  # of two the test of the pair, with two sides, takes either for picked
+            pair = replace(pair, adjusted=max(pair.adjusted, float(chance[i])))
         is_beaten = pair.adjusted <= SIGNIFICANT and sign * (pair.difference or 0.0) > 0
         sorted_pairs["beaten" if is_beaten else "equals"].append(pair)
     validated = cross_validate(gains, best_row, allowed, kinds, seed, groups)
@@ -153,7 +154,7 @@ def _by_kind(
         part_of = None if groups is None else groups[asked]
         tested = flip_test(ahead, draws=draws_for(len(others)), seed=seed, alpha=None, clusters=part_of)
         p = adjust(tested.p[row_of])
-        if (p <= SIGNIFICANT).any():
+        if len(others) > 1 and (p <= SIGNIFICANT).any():
             p = np.maximum(p, selection_p(part, best_row, mean=mean[asked], seed=seed, clusters=part_of)[row_of])
         equal = others[~((p <= SIGNIFICANT) & (mean_known(ahead.T)[row_of] > 0))]
         label = (cells[best].system, cells[best].measure, cells[best].k)

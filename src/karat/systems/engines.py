@@ -32,6 +32,7 @@ class Engines:
     def __init__(self, index: Index | None = None, embedder: EmbedderSettings | None = None) -> None:
         self.index, self.embedder = index, embedder
         self.failed: dict[int, str] = {}
+        self.seconds: dict[int, float] = {}
         self._opened: dict[str, Searches] = {}
         self._rewriters: dict[tuple[str, ...], list[Rewriter]] = {}
 
@@ -72,6 +73,8 @@ class Engines:
     def search(self, name: str, rewritten: Sequence[Rewritten], depth: int) -> Ranked:
         """What one engine retrieves for each question, whose phrasings are fused; `failed` has what a store failed on.
 
+        `seconds` are those of questions that a store was asked one by one, all phrasings together.
+
         A question with one phrasing is found as if it were asked alone.
         """
         from karat.core.ranked import Ranked
@@ -82,6 +85,9 @@ class Engines:
         ranked = engine.search(queries, depth) if queries else Ranked.empty(0)
         failed: Mapping[int, str] = getattr(engine, "failed", {}) if queries else {}
         self.failed = {int(owner[number]): reason for number, reason in failed.items()}
+        self.seconds = {}
+        for number, spent in (getattr(engine, "seconds", {}) if queries else {}).items():
+            self.seconds[int(owner[number])] = self.seconds.get(int(owner[number]), 0.0) + spent
         return by_question(rewritten, ranked, depth)
 
     def ranks_of(self, name: str, rewritten: Sequence[Rewritten], rows: Sequence[Ints]) -> Ints:

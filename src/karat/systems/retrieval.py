@@ -221,7 +221,10 @@ class Retrieval:
             if rest and pool is not None and not pool.pays(index, name, spent / first * len(rest)):
                 parts.append(self.engines.search(name, rest, depth))
                 spent, rest = perf_counter() - started, []
-            seconds = seconds if rest else self._shared(spent)
+            if ":" in name:
+                seconds[list(self.engines.seconds)] = list(self.engines.seconds.values())
+            elif not rest:
+                seconds = self._shared(spent)
         if rest:
             assert index is not None
             assert pool is not None

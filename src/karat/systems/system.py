@@ -14,7 +14,7 @@ from karat.systems.engines import Engines
 from karat.systems.retrieval import Retrieval
 from karat.systems.retrieved import Retrieved
 from karat.systems.settings import DEPTH, SystemSettings
-from karat.systems.source import RunRequest, SystemRun
+from karat.systems.source import RunRequest, SystemRun, retrieval_seconds
 
 if TYPE_CHECKING:
     from karat.match import Exclusions
@@ -52,7 +52,7 @@ class System:
         return retrieved if whole else retrieved.top(k)
 
     def runs(self, configuration: Configuration, request: RunRequest) -> Iterator[SystemRun]:
-        """What it finds for all questions at once; nobody can tell the seconds of one.
+        """What it finds for all questions at once; the seconds of one are those of stores that are asked one by one.
 
         Rows over a store that are known from before are taken as they are: it may have failed on the others alone.
         """
@@ -69,19 +69,27 @@ class System:
         if asked:
             request.progress(f"searching by {name}", 0, 1)
             ids = [question.id for question in asked]
+            seconds: Sequence[float | None] = [None] * len(ids)
             try:
                 excluded = Exclusions(testset.with_questions(asked, testset.name))
                 retrieved = self.search([question.text for question in asked], request.length, excluded=excluded)
                 run, notes = retrieved.run(name, ids, request.pages), _notes(configuration, retrieved)
+                if all(":" in leg for leg in retrieved.legs):
+                    seconds = retrieved.total_seconds
             except StoreError as problem:  # it could not be opened
                 run = Run(name, failed=dict.fromkeys(ids, str(problem)))
             if self.settings.has_store:
+                spent = dict(zip(ids, seconds, strict=True))
                 for row in result_rows([run]):
-                    rows[str(row["id"])] = row
-                    request.rows.keep(name, row)
+                    retrieving = spent[str(row["id"])]
+                    rows[str(row["id"])] = row | ({} if retrieving is None else {"seconds": {"retrieve": retrieving}})
+                    request.rows.keep(name, rows[str(row["id"])])
+        timed = [retrieval_seconds(rows.get(qid, {}).get("seconds", {})) for qid in testset.ids]
         if len(asked) < len(testset):
-            run = replace(run_of_records(name, [rows[qid] for qid in testset.ids]), unique=True, complete=True)
-        yield SystemRun(configuration=configuration, run=run, notes=notes)
+            untimed = [{key: value for key, value in rows[qid].items() if key != "seconds"} for qid in testset.ids]
+            run = replace(run_of_records(name, untimed), unique=True, complete=True)
+        known = any(spent is not None for spent in timed)
+        yield SystemRun(configuration=configuration, run=run, seconds=timed if known else (), notes=notes)
 
     def reads(self) -> Iterator[Path]:
         return self.settings.reads()

@@ -190,7 +190,7 @@ def test_hits_that_are_no_chunks_of_the_index():
 def test_lists_of_different_length():
     table = {"a": {"Hit@5": [1], "Hit@10": [1]}, "b": {"Hit@5": [1], "Hit@10": [1]}}
     said = fired(table, facts=Facts(depth={"a": 5, "b": 10}))
-    assert "at most a 5, b 10 hits): Hit@10 favour" in said["unequal depth"]
+    assert "at most a 5, b 10 hits): Hit@10 favours the longer ones." in said["unequal depth"]
     assert fired(table, facts=Facts(depth={"a": 10, "b": 20})) == {}
 
 

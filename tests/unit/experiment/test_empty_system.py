@@ -15,6 +15,17 @@ def test_empty_lists_score_zero_beside_other_systems():
     assert any("b" in note and "no hits" in note for note in map(str, report.notes))
 
 
+def test_a_run_says_so_too(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "ours.py").write_text("def none(question): return []\ndef one(question): return ['d1']\n")
+    (tmp_path / "qa.jsonl").write_text('{"id": "1", "question": "Why?", "gold": ["d1"]}\n')
+    systems = "[{name: a, call: 'ours:one'}, {name: b, call: 'ours:none'}]"
+    (tmp_path / "karat.yaml").write_text(f"testset: qa.jsonl\nmeasures: [MRR]\nsystems: {systems}\n")
+    notes = [note.text for note in karat.run("karat.yaml").evaluation.notes]
+    assert "b: returned no hits for any question." in notes
+    assert not any(note.startswith("a: returned") for note in notes)
+
+
 def test_a_system_without_rows_has_no_scores_beside_other_systems():
     report = karat.score(GOLD, {"a": FULL, "b": {}}, measures=["Recall@5"])
     assert report.mean("Recall@5", system="a") == 0.5

@@ -77,6 +77,7 @@ def test_what_karat_takes_the_schema_takes(more):
         "k: 0\n",
         "outputs: [pdf]\n",
         "titles: 3\n",
+        "model: {name: m, price_in_usd: 1, price_out_usd: 1, price_batch: 50}\n",
     ],
 )
 def test_what_the_schema_refuses(more):

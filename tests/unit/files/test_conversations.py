@@ -216,3 +216,16 @@ def test_histories_are_redacted(tmp_path):
     path.write_text(json.dumps({"id": "1", "question": "Why?", "answers": ["So."], "history": past}))
     convert(path, tmp_path / "out.jsonl", redact=["email"])
     assert read_testset(tmp_path / "out.jsonl")[0]["1"].history == (Turn("Is it [email]?", "No, [email]."),)
+
+
+@pytest.mark.parametrize("name", ["conversation", "session_id", "id"])
+@pytest.mark.parametrize("indent", [None, 1])
+def test_a_file_of_one_conversation_is_one_conversation(tmp_path, name, indent):
+    """Its turns are no list of questions that something wraps."""
+    path = tmp_path / ("talk.jsonl" if indent is None else "talk.json")
+    turns = [{"question": "Is it old?", "answers": ["Yes."]}, {"question": "And wide?", "answers": ["No."]}]
+    path.write_text(json.dumps({name: "c", "turns": turns}, indent=indent))
+    testset, info = read_testset(path)
+    assert info.format == "conversations"
+    assert [(q.id, q.conversation, q.turn) for q in testset] == [("c/1", "c", 1), ("c/2", "c", 2)]
+    assert testset["c/2"].history == (Turn("Is it old?", "Yes."),)

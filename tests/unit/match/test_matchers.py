@@ -249,6 +249,12 @@ def test_zero_overlap_shows_both_sides_and_the_way_out():
     assert match(testset, [run], allow_zero=True).matching.share == {"s": 0.0}
 
 
+def test_a_system_that_returned_no_hits_is_told_so():
+    testset = TestSet([Question("q", gold=(Gold(id="alpha"),))])
+    with pytest.raises(NoOverlapError, match=r"'s' returned no hits for any question\..*--allow-zero-overlap"):
+        match(testset, [Run.from_lists("s", {"q": []})])
+
+
 def test_one_system_of_several_without_overlap_is_an_error():
     runs = [Run.from_lists("good", {"q": ["a"]}), Run.from_lists("bad", {"q": ["z"]})]
     with pytest.raises(NoOverlapError, match="'bad'"):

@@ -263,6 +263,16 @@ def test_jsonl_has_a_line_a_system_and_question(study, tmp_path, capsys):
     assert (told[3]["text"], told[3]["answer"]) == (f"{CANARY} 3?", "yes")
 
 
+def test_seconds_of_a_line_are_of_the_whole_question(study, capsys):
+    answer = study.answers["one"]["q3"]
+    answers = {"one": {"q3": answer, "q4": replace(answer, question="q4", seconds=None)}}
+    timed = replace(study, seconds={"one": (0.25,) * 8}, answers=answers)
+    send(timed, "jsonl", run="r")
+    rows = [json.loads(line)["usage"] for line in capsys.readouterr().out.splitlines()]
+    assert rows[3] == {"seconds": 1.75, "seconds_retrieve": 0.25, "seconds_answer": 1.5, "tokens": 7, "cost_usd": 0.5}
+    assert rows[4] == {"seconds_retrieve": 0.25, "tokens": 7, "cost_usd": 0.5}
+
+
 def test_details_of_judges_are_texts(tmp_path):
     study = study_of([0.5], details={(0, 0, 0): {"why": CANARY}})
     for with_texts in (False, True):

@@ -121,14 +121,21 @@ def test_a_scoring_has_no_pairs(make):
 
 def test_score_and_compare_write_workbooks(tmp_path):
     gold = {f"q{i}": {"a": 1} for i in range(8)}
-    runs = {"x": {q: {"a": 1.0} for q in gold}, "y": {q: {"b": 1.0, "a": 0.5} for q in gold}}
+    runs = {
+        "x": [{"id": q, "retrieved": ["a"], "seconds": 0.1, "tokens": 5} for q in gold],
+        "y": [{"id": q, "retrieved": ["b", "a"], "seconds": 0.3} for q in gold],
+    }
     report = karat.score(gold, runs, measures="MRR")
     report.save(tmp_path / "score.xlsx")
     assert opened((tmp_path / "score.xlsx").read_bytes())["Summary"]["H2"].value == 1.0
     comparison_writer(tmp_path / "compare.xlsx")(karat.compare(report))
     book = opened((tmp_path / "compare.xlsx").read_bytes())
     assert book.sheetnames == ["Summary", "Pairs", "About"]
-    pair = dict(zip(*book["Pairs"].iter_rows(max_row=2, values_only=True), strict=True))
+    titles, one, time, *none = book["Pairs"].iter_rows(values_only=True)
+    assert (time[0], round(time[titles.index("difference")], 9), none) == ("seconds", 0.2, [])
+    means = [row[-2:] for row in book["Summary"].iter_rows(values_only=True)]
+    assert means == [("seconds_p50", "tokens_mean"), (0.1, 5), (0.3, None)]
+    pair = dict(zip(titles, one, strict=True))
     assert (pair["a"], pair["b"], pair["n"], pair["difference"], pair["losses"]) == ("x", "y", 8, -0.5, 8)
     assert opened((tmp_path / "compare.xlsx").read_bytes())["About"]["B2"].value == "8"
 

@@ -153,7 +153,9 @@ def test_vectors_that_are_not_of_length_1_are_told(place):
 
 @pytest.mark.chroma
 def test_an_empty_collection(place):
-    assert hits(ChromaStore.open(f"{place}#empty", EMBEDDER)) == []
+    store = ChromaStore.open(f"{place}#empty", EMBEDDER)
+    assert hits(store) == []
+    assert "is empty: nothing can be found there" in store.notes[0]
 
 
 @pytest.mark.chroma

@@ -206,7 +206,9 @@ def test_a_batch_and_queries_without_a_vector(folder):
 
 def test_an_empty_index(tmp_path):
     write(tmp_path / "x.faiss", vectors=None)
-    assert hits(open_(tmp_path)) == []
+    store = open_(tmp_path)
+    assert hits(store) == []
+    assert "is empty: nothing can be found there" in store.notes[0]
 
 
 def test_an_embedder_of_another_size_is_refused_and_wordllama_is_the_default(folder):

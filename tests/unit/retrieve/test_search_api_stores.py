@@ -161,6 +161,10 @@ def test_texts_are_searched_by_a_match_query_without_an_embedder(fake):
     store = EstextStore.open(f"{fake.place}#handbook", None)
     assert hits(store, "night lamp") == [("4", 3.0), ("2", 1.0), ("0", 1.0)]
     assert store.notes[0] == "scores are those of a match query on content: any word counts."
+    assert not any("has it" in note for note in EstextStore.open(f"{fake.place}#handbook?id=our_id", None).notes)
+    assert (
+        "id=uuid: none of the first 5 records has it." in EstextStore.open(f"{fake.place}#handbook?id=uuid", None).notes
+    )
     assert not is_embedded("estext:http://x#y")
     assert is_embedded("elasticsearch:http://x#y")
     assert host_asked(f"estext:{fake.place}#handbook") == fake.place.removeprefix("http://")

@@ -135,3 +135,9 @@ def test_a_store_that_fails_several_times_in_a_row_is_not_asked_on(file):
     assert [reason.startswith("not asked, since 5 queries in a row failed") for reason in store.failed.values()] == [
         *[False] * 5, *[True] * 2,
     ]  # fmt: skip
+
+
+def test_a_table_without_rows_is_told(file):
+    store = SqliteStore.open(f"{file}#bare", None)
+    assert store.notes[0] == f"{file}#bare is empty: nothing can be found there."
+    assert hits(store, "night") == []

@@ -71,6 +71,16 @@ def test_being_picked_for_its_lead_is_held_against_the_best():
     assert len(found.by_kind[0].equals) == 29
 
 
+def test_of_two_cells_the_p_is_that_of_their_pair():
+    """A test of two sides takes both for the one that may have been picked: run and compare say the same."""
+    for differ in range(3, 9):
+        values = np.zeros((2, 20))
+        values[1, :differ] = 1.0
+        found = chosen(values)
+        (pair,) = (*found.equals, *found.beaten)
+        assert pair.adjusted == pair.p == 2.0 ** (1 - differ)
+
+
 def test_a_cell_that_is_better_where_both_have_values_is_not_beaten():
     values = np.full((2, 40), 0.6)
     values[0] = 0.5

@@ -115,6 +115,31 @@ def test_a_retry_asks_a_store_for_what_failed_and_for_nothing_else(folder, faili
     assert done.mean("MRR@3", system="text") == 1.0
 
 
+def test_a_store_is_timed_by_question_and_a_retry_remembers(folder, failing, tmp_path, monkeypatch):
+    now, matching = [0.0], SqliteStore.matching
+
+    def match(store, query, depth):
+        now[0] += {"fuel?": 5.0, "electricity?": 3.0}.get(query, 2.0)
+        return matching(store, query, depth)
+
+    monkeypatch.setattr(SqliteStore, "matching", match)
+    monkeypatch.setattr("karat.retrieve._stored.perf_counter", lambda: now[0])
+    monkeypatch.chdir(tmp_path)
+    store = f"sqlite:{folder}/texts.db#chunks"
+    (tmp_path / "karat.yaml").write_text(
+        f"testset: {folder}/questions.jsonl\ncorpus: {folder}/docs\nmeasures: ['MRR@3']\nsystems:\n"
+        f"  - {{name: text, engine: '{store}'}}\n  - {{name: mixed, engine: hybrid, legs: ['{store}', bm25]}}\n"
+    )
+    failing[0].add("electricity?")
+    spent = karat.run("karat.yaml").evaluation.usage_of("text", "seconds")
+    assert (spent.n, spent.min, spent.max) == (2, 2.0, 5.0)
+    failing[0].clear()
+    done = karat.run("karat.yaml", retry_errors=True)
+    spent = done.evaluation.usage_of("text", "seconds")
+    assert (spent.n, spent.p50, spent.max) == (3, 3.0, 5.0)
+    assert done.evaluation.usage_of("mixed", "seconds") is None  # its other leg is searched for all at once
+
+
 @pytest.mark.parametrize(
     ("engine", "problem"),
     [

@@ -255,9 +255,12 @@ def amount(value: float | None, digits: int = 3) -> str:
 
     >>> amount(0.02431), amount(999.6), amount(1234.5), amount(12), amount(None)
     ('0.0243', '1,000', '1,234', '12', '–')
+    >>> amount(0.5015000000000001)  # a mean of numbers that are halfway: as amount(0.5015) is written
+    '0.501'
     """
     if value is None or not math.isfinite(value):
         return NONE
+    value = float(f"{value:.12g}")
     brief = f"{value:.{digits}g}"
     return f"{value:,.0f}" if abs(float(brief)) >= 1000 else brief
 

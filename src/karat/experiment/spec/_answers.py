@@ -120,7 +120,7 @@ class ModelKeys(KeysModel):
     )
     price_out_usd: Price | None = Field(None, description="Dollars for a million tokens of replies.")
     batch: bool | None = Field(None, description="Ask by the endpoint's batches: cheaper, within a day.")
-    price_batch: Price | None = Field(
+    price_batch: Share | None = Field(
         None, description="What a batch costs, as a share of the prices; all of them unless given."
     )
     extra: dict[str, Any] = Field(default_factory=dict, description="Further parameters that are sent as they are.")

@@ -77,6 +77,10 @@ class ChatSettings(ServerSettings):
                 "the price of a batch is a share of the prices for tokens in and out: give these too (--price-in, "
                 "--price-out)."
             )
+        if self.price_batch is not None and self.price_batch > 1:
+            raise UsageError(
+                f"price_batch {self.price_batch:g} is above 1: it is a share of the prices, such as 0.5 for half."
+            )
         object.__setattr__(self, "extra", _checked(self.extra))
 
     @property

@@ -23,7 +23,7 @@ def hits_document(hits: Sequence[tuple[float, Chunk]], notes: Sequence[str] = ()
         text = " ".join(chunk.text.split()) if full else excerpt(chunk.text, _FOUND)
         under = (chunk.title, text) if chunk.title else (text,)
         items.append(ListItem(f"{rank}.", f"{clean(chunk.id, 80)}  {score:.4f}  {place_of(chunk)}".rstrip(), under))
-    block: Block = Listing(items) if items else Text("Nothing found: no chunk shares a term with the query.")
+    block: Block = Listing(items) if items else Text("Nothing found: no chunk has anything in common with the query.")
     return Document("Hits", [*map(Text, notes), block])
 
 

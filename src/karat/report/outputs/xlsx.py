@@ -12,6 +12,7 @@ from karat.report._output import Output
 from karat.report.labels import LABELS
 from karat.report.lookups import statuses
 from karat.report.render.workbook import Row, Sheet, workbook
+from karat.results.pareto import COSTS, STATISTIC
 
 if TYPE_CHECKING:
     import polars as pl
@@ -50,10 +51,17 @@ def of_comparison(comparison: Comparison) -> bytes:
     counts = f"{len(comparison.questions):,}"
     about = [("questions that all inputs hold", counts), ("test", comparison.test)]
     about += [("correction", comparison.correction), *_inputs(comparison.taken), *_notes(comparison.notes)]
+    spent = {(one.what, one.system): one.typical for one in comparison.costs}
+    costs = [cost for cost in COSTS if any(one.what == cost for one in comparison.costs)]
+    means = [
+        [*row, *(spent.get((cost, row[0])) for cost in costs)] for row in tables.rows_of(comparison.means, tables.MEAN)
+    ]
+    pairs = tables.rows_of(comparison.pairs, tables.COMPARED)
+    pairs += [[getattr(pair, name, None) for name in tables.COMPARED] for pair in comparison.cost_pairs]
     return workbook(
         [
-            Sheet("Summary", tables.MEAN, tables.rows_of(comparison.means, tables.MEAN)),
-            Sheet("Pairs", tables.COMPARED, tables.rows_of(comparison.pairs, tables.COMPARED)),
+            Sheet("Summary", [*tables.MEAN, *(f"{cost}_{STATISTIC[cost]}" for cost in costs)], means),
+            Sheet("Pairs", tables.COMPARED, pairs),
             Sheet("About", ("what", "value"), about),
         ]
     )
@@ -98,7 +106,7 @@ def _about(evaluation: Evaluation, settings: Any) -> list[tuple[str, str]]:
 
 
 def _inputs(taken: Sequence[InputInfo]) -> list[tuple[str, str]]:
-    return [(one.place, " ".join((f"{one.read_as}.", *one.notes))) for one in taken]
+    return [(one.place, f"{'; '.join((one.read_as, *one.notes))}.") for one in taken]
 
 
 def _notes(notes: Sequence[Note]) -> list[tuple[str, str]]:

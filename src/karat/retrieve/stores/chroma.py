@@ -48,7 +48,7 @@ class ChromaStore(VectorStore):
         if dimension and self._space != "cosine":
             scores = "inner products with it" if self._space == "ip" else "1 - d/2 of its squared distances d"
             self.is_unit, note = lengths_note(vectors, scores)
-            self.notes = (note,) if note else ()
+            self.notes += (note,) if note else ()
         self._from_0 = collection.name == _LANGCHAIN
         self.notes += pages_notes(sample["metadatas"] or (), from_0=self._from_0)
 

@@ -12,7 +12,7 @@ from karat.core.docs import Chunk
 from karat.core.errors import UsageError
 from karat.retrieve._search_api import MOST_HITS, OPTIONS, SearchServer
 from karat.retrieve._store_target import StoreTarget
-from karat.retrieve._stored import TextStore, pages_notes
+from karat.retrieve._stored import TextStore
 
 if TYPE_CHECKING:
     from karat.models import Embedder
@@ -34,9 +34,9 @@ class EstextStore(TextStore):
         super().__init__(target.shown, server.count())
         vectors = [name for name, about in server.fields.items() if "vector" in str(about.get("type"))]
         self._source = {"excludes": vectors}
-        self.notes = (f"scores are those of a match query on {self._field}: any word counts.",)
+        self.notes += (f"scores are those of a match query on {self._field}: any word counts.",)
         sample = server.hits({"size": 16, "query": {"match_all": {}}, "_source": self._source})
-        self.notes += pages_notes([target.record(hit["_source"]) for hit in sample], reader=target.reader)
+        self.notes += target.notes(hit["_source"] for hit in sample)
 
     @classmethod
     def open(cls, target: str, embedder: Embedder | None) -> Self:

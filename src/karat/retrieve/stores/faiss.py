@@ -45,8 +45,8 @@ class FaissStore(VectorStore):
             labels = faiss.vector_to_array(index.id_map).tolist()
             self._places = {label: place for place, label in enumerate(labels)}
         self._inner_product = index.metric_type == faiss.METRIC_INNER_PRODUCT
-        self.is_unit, self.notes = _sampled(index, self._inner_product)
-        self.notes += pages_notes(records or ())
+        self.is_unit, notes = _sampled(index, self._inner_product)
+        self.notes += (*notes, *pages_notes(records or ()))
 
     @classmethod
     def open(cls, target: str, embedder: Embedder | None) -> Self:

@@ -14,7 +14,7 @@ import numpy as np
 from karat.core.docs import Chunk
 from karat.core.errors import InputError, UsageError
 from karat.retrieve._store_target import StoreTarget, chosen, driver, store_errors
-from karat.retrieve._stored import Found, VectorStore, chunk_of, from_l2, pages_notes
+from karat.retrieve._stored import Found, VectorStore, chunk_of, from_l2
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -50,7 +50,7 @@ class LancedbStore(VectorStore):
         super().__init__(target.shown, total, dimension, embedder)
         vectors = np.array([row[self._column] for row in sample if row[self._column] is not None], np.float64)
         self.describe_scores(self._metric, vectors)
-        self.notes += pages_notes([target.record(row) for row in sample[:16]], reader=target.reader)
+        self.notes += target.notes(sample[:16])
         if "id" not in self._columns:
             raise UsageError(
                 f"{self.place} has no column that is called id. Name the one that tells its rows apart: "

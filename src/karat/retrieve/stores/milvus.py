@@ -15,7 +15,7 @@ from karat.core.docs import Chunk
 from karat.core.errors import InputError, KaratError, UsageError
 from karat.models.hosts import key_for
 from karat.retrieve._store_target import SECONDS, StoreTarget, chosen, driver, store_errors
-from karat.retrieve._stored import Found, VectorStore, chunk_of, exact_search, from_l2, pages_notes
+from karat.retrieve._stored import Found, VectorStore, exact_search, from_l2
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -54,8 +54,7 @@ class MilvusStore(VectorStore):
         vectors = np.array([row[self._column] for row in sample], np.float64)
         self.describe_scores(self._metric, vectors)
         self._fields = [name for name in dict(sample[0]) if name != self._column] if sample else []
-        records = [self._record(row) for row in sample]
-        self.notes += pages_notes(records, reader=target.reader)
+        self.notes += target.notes(map(dict, sample))
         if index["index_type"] not in _EXACT:
             self._describe_index(str(index["index_type"]), vectors)
 
@@ -114,7 +113,7 @@ class MilvusStore(VectorStore):
 
     def _describe_index(self, kind: str, vectors: NDArray[np.float64]) -> None:
         """What the index finds of an exact search, which is made here: Milvus has none beside an index."""
-        if not 2 < self.total <= _MOST_READ:
+        if self.total > _MOST_READ:
             self.notes += (f"the index ({kind}) may be approximate: not measured above {_MOST_READ:,} rows.",)
             return
         with self._errors():
@@ -146,14 +145,8 @@ class MilvusStore(VectorStore):
         values = np.array(raw, np.float64)  # of L2 the square of the distance
         return numbers, chunks, (from_l2(values) if self._metric == "l2" else values).tolist()
 
-    def _record(self, row: Any) -> Any:
-        return self._target.record({name: value for name, value in dict(row).items() if name != self._column})
-
     def _chunk(self, id_: Any, row: dict[str, Any]) -> Chunk:
-        record = self._record(row)
-        named = self._target.options.get("id")
-        chosen_id = id_ if named is None else self._target.reader.read(record).get("id", id_)
-        return chunk_of(str(chosen_id), record, reader=self._target.reader)
+        return self._target.chunk(id_, {name: value for name, value in row.items() if name != self._column})
 
 
 store = MilvusStore

@@ -12,7 +12,7 @@ from karat.core.docs import Chunk
 from karat.core.errors import UsageError
 from karat.retrieve._postgres import PostgresTable, host_named
 from karat.retrieve._store_target import StoreTarget
-from karat.retrieve._stored import TextStore, pages_notes
+from karat.retrieve._stored import TextStore
 
 if TYPE_CHECKING:
     from karat.models import Embedder
@@ -57,9 +57,9 @@ class PgtextStore(TextStore):
             table.selected(), sql.SQL(rank), searched, table.table, searched, sql.Identifier(table.columns["id"])
         )  # fmt: skip
         over = f"the column {column}" if column is not None else "the text, which no index helps"
-        self.notes = (f"scores are {rank} of any word of the query over {over}, words read by {self._language}.",)
+        self.notes += (f"scores are {rank} of any word of the query over {over}, words read by {self._language}.",)
         records = table.rows(sql.SQL("SELECT {} FROM {} LIMIT 16").format(table.selected(), table.table))
-        self.notes += pages_notes([table.record(row) for row in records], reader=target.reader)
+        self.notes += target.notes(map(table.record, records))
 
     @classmethod
     def open(cls, target: str, embedder: Embedder | None) -> Self:

@@ -15,7 +15,7 @@ from karat.core.docs import Chunk
 from karat.core.errors import UsageError
 from karat.retrieve._postgres import PostgresTable, host_named, missing_extension
 from karat.retrieve._store_target import StoreTarget
-from karat.retrieve._stored import Found, VectorStore, from_l2, pages_notes
+from karat.retrieve._stored import Found, VectorStore, from_l2
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -62,7 +62,7 @@ class PgvectorStore(VectorStore):
         super().__init__(table.place, table.count(), size, embedder)
         self.describe_scores(self._metric, vectors)
         records = table.rows(table.sql.SQL("SELECT {} FROM {} LIMIT 16").format(table.selected(), table.table))
-        self.notes += pages_notes([table.record(row) for row in records], reader=target.reader)
+        self.notes += target.notes(map(table.record, records))
         if method is not None:
             self._describe_index(method, vectors)
 

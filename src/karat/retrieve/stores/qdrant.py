@@ -16,7 +16,7 @@ from karat.core.docs import Chunk
 from karat.core.errors import InputError, KaratError, UsageError
 from karat.models.hosts import key_for
 from karat.retrieve._store_target import SECONDS, StoreTarget, chosen, driver, store_errors
-from karat.retrieve._stored import Found, VectorStore, chunk_of, from_l2, pages_notes
+from karat.retrieve._stored import Found, VectorStore, from_l2
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -52,8 +52,7 @@ class QdrantStore(VectorStore):
         stored = [point.vector if self._using is None else (point.vector or {}).get(self._using) for point in points]
         vectors = np.array([vector for vector in stored if vector is not None], np.float64)
         self.describe_scores(self._metric, vectors)
-        records = [target.record(point.payload or {}) for point in points]
-        self.notes += pages_notes(records, reader=target.reader)
+        self.notes += target.notes(point.payload or {} for point in points)
         if target.is_address and about.indexed_vectors_count:
             self.describe_recall("HNSW", vectors, self._found(exact=True))
 
@@ -126,18 +125,12 @@ class QdrantStore(VectorStore):
                         **given,
                     ).points
                 numbers += [number] * len(points)
-                chunks += map(self._chunk, points)
+                chunks += (self._target.chunk(point.id, point.payload or {}) for point in points)
                 raw += [point.score for point in points]
             values = np.array(raw, np.float64)
             return numbers, chunks, (from_l2(values**2) if self._metric == "l2" else values).tolist()
 
         return search
-
-    def _chunk(self, point: Any) -> Chunk:
-        record = self._target.record(point.payload or {})
-        named = self._target.options.get("id")
-        id_ = point.id if named is None else self._target.reader.read(record).get("id", point.id)
-        return chunk_of(str(id_), record, reader=self._target.reader)
 
 
 store = QdrantStore

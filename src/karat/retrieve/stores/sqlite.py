@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING, Any, ClassVar, Self
 from karat.core.docs import Chunk
 from karat.core.errors import InputError, UsageError
 from karat.retrieve._store_target import SECONDS, StoreTarget, chosen, store_errors
-from karat.retrieve._stored import TextStore, chunk_of, pages_notes
+from karat.retrieve._stored import TextStore, chunk_of
 
 if TYPE_CHECKING:
     from karat.models import Embedder
@@ -48,10 +48,9 @@ class SqliteStore(TextStore):
             )
         self._named = ["rowid", *([self._columns["id"]] if "id" in self._columns else []), *named]
         self._selected = ", ".join(["rowid", *map(_quoted, self._named[1:])])
-        self.notes = ("scores are -bm25() of SQLite, whose bm25() is lower for the better.",)
+        self.notes += ("scores are -bm25() of SQLite, whose bm25() is lower for the better.",)
         sample = self._rows(f"SELECT {self._selected} FROM {self._table} LIMIT {_SAMPLE}")
-        records = [dict(zip(self._named, row, strict=True)) for row in sample]
-        self.notes += pages_notes(records, reader=target.reader)
+        self.notes += target.notes(dict(zip(self._named, row, strict=True)) for row in sample)
 
     @classmethod
     def open(cls, target: str, embedder: Embedder | None) -> Self:

@@ -98,6 +98,11 @@ def test_steps_are_measured_by_default_and_a_slice():
     report = scored(measures=None, by="steps")
     assert {"Steps", "TokensToGold"} <= set(report.measures)
     assert any(note.text.startswith("Results with steps: agent (4 questions)") for note in report.evaluation.notes)
+    (lacking,) = (note.text for note in report.evaluation.notes if "without steps" in note.text)
+    assert lacking == "agent: 1 row without steps: measures of steps have no value there."
+    asked = [*GOLD, {"id": "q9", "question": "Is it old?", "gold": ["z"]}]
+    absent = karat.score(asked, {"agent": ROWS}, measures=["UnionRecall"])
+    assert lacking in [note.text for note in absent.evaluation.notes]  # q9 counts 0
     by = report.by("steps").filter(measure="Recall@5")
     assert by["steps"].to_list() == ["0", "1", "3", "(none)"]
     assert by["n"].to_list() == [0, 2, 1, 1]

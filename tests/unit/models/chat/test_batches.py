@@ -93,6 +93,8 @@ def test_prices_of_batches_that_cannot_be(calls, batched):
             batched(llm, calls, price_batch=0.5)
         with pytest.raises(UsageError, match="price_batch must be a number, 0 or more, found -1"):
             batched(llm, calls, price_batch=-1, **PRICES)
+        with pytest.raises(UsageError, match=r"price_batch 50 is above 1: .* 0\.5 for half\."):
+            batched(llm, calls, price_batch=50, **PRICES)
         with pytest.raises(UsageError, match="batch must be true or false, found 'yes'"):
             batched(llm, calls, batch="yes")
 
