@@ -63,7 +63,7 @@ export function startQuestions(place, facts) {
       const next = sorted ? !down : highFirst;
       change({ sort: key === "number" ? null : key, order: next ? "down" : null });
     };
-    const button = make("button", { type: "button", title: highFirst ? `Sort by ${title}` : "", onclick: press }, ...breakable(title));
+    const button = make("button", { type: "button", title: highFirst ? `Sort by ${title}` : "", onclick: press }, make("span", {}, ...breakable(title)));
     const cell = make("span", { role: "columnheader", class: kind }, button);
     if (sorted) cell.setAttribute("aria-sort", down ? "descending" : "ascending");
     return cell;
