@@ -108,10 +108,7 @@ def test_kinds_and_failures_of_a_run_are_links(tmp_path):
 def test_kinds_are_links_in_a_run_without_slices():
     table = Table("Best", [Column("kind")], [["factual"], ["<b>"]])
     link = Link("factual", "/run/r/questions?kind=factual")
-    assert pages._linked(table, "r", StudyView(small_study())).rows == [
-        [Link("factual", "/run/r/questions?kind=factual")],
-        ["<b>"],
-    ]
+    assert pages._linked(table, "r", StudyView(small_study())).rows == [[link], ["<b>"]]
 
 
 def test_questions_without_script_are_a_table_with_a_way_on(tmp_path):
