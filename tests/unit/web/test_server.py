@@ -18,7 +18,7 @@ from viewed import run_with, small_study
 from karat.core.errors import UsageError
 from karat.experiment.store import RunFolder
 from karat.web import connection, server
-from karat.web.guard import GuardSettings
+from karat.web.guard import MOST_QUERY, GuardSettings
 
 COMMAND = "import sys; from karat.cli.main import main; sys.argv[0] = 'karat'; main()"
 
@@ -180,6 +180,12 @@ def test_who_does_not_end_a_request_is_not_waited_for(patient, begun):
         waiting.sendall(begun)
         while waiting.recv(1000):
             pass
+
+
+def test_an_address_may_be_as_long_as_the_guard_lets_it(patient):
+    with socket.create_connection(patient, timeout=20) as waiting:
+        waiting.sendall(b"GET /?id=%s HTTP/1.1\r\nHost: a\r\n\r\n" % (b"a" * MOST_QUERY))
+        assert waiting.recv(1000).startswith(b"HTTP/1.1 204")
 
 
 def test_an_answer_may_take_longer_than_a_request(patient):
