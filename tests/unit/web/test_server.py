@@ -137,6 +137,11 @@ def test_a_server_answers_two_browsers_until_ctrl_c_and_writes_nothing(tmp_path)
     assert {path: path.read_bytes() for path in run.path.rglob("*") if path.is_file()} == before
 
 
+def test_what_reads_karat_yaml_is_loaded_when_a_run_is_tuned_and_not_before():
+    code = "import sys, karat.web.app; print(sorted({'pydantic', 'karat.experiment.sweep'} & set(sys.modules)))"
+    assert subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True).stdout == "[]\n"
+
+
 @pytest.fixture
 def patient(tmp_path, monkeypatch):
     """A server that waits .5 s for a request, and takes 1 s to answer one; where it listens."""
