@@ -499,6 +499,17 @@ def test_a_long_name_over_a_column_keeps_to_its_place(visit):
     assert all(places[0][0] <= top and bottom <= places[0][1] for top, bottom in places)
 
 
+def test_a_long_title_leaves_the_menu_its_place(visit):
+    page = visit(f"/compare?run={SMALL}&run=20260103T000000Z-later-0000cc")
+    page.get_by_role("list", name="Runs that are compared").wait_for()
+    menu = page.get_by_role("navigation", name="Sections")
+    place = menu.bounding_box()
+    for link in menu.get_by_role("link").all():
+        box = link.bounding_box()
+        assert place["x"] <= box["x"]
+        assert box["x"] + box["width"] <= place["x"] + place["width"] + 1
+
+
 def test_means_beside_the_list_say_of_how_many_they_are(visit):
     page = visit(questions(SMALL, "kind=fact"))
     facet = page.locator(".facet", has=page.locator(".mean"))

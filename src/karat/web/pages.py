@@ -346,5 +346,5 @@ def compare_page(view: View, runs: Sequence[RunFolder], systems: Sequence[str]) 
     }
     head = PageHead(page="compare", menu=[("Runs", "/")], data=data)
     return render_page(
-        Document(whole.title, [*whole.blocks, Heading("Runs", anchor="runs", menu="Runs"), *links]), head=head
+        Document(whole.title, [*whole.blocks, Heading("Runs", anchor="runs"), *links]), head=head
     )

@@ -3,7 +3,7 @@
 import { apiPath, ask, notice, persist, problem } from "./api.js";
 import { copyButton } from "./copy.js";
 import { alphaCurve } from "./curve.js";
-import { choice, figure, line, make } from "./dom.js";
+import { breakable, choice, figure, line, make } from "./dom.js";
 import { change, know, listen, params } from "./state.js";
 import { marked, termsOf } from "./terms.js";
 
@@ -155,7 +155,7 @@ function control(one, changed) {
 }
 
 function table(titles, rows, caption) {
-  const head = make("thead", {}, make("tr", {}, ...titles.map((title, i) => make("th", { scope: "col", class: i ? "n" : "", dir: "auto" }, make("span", { textContent: title || "\u00a0" })))));
+  const head = make("thead", {}, make("tr", {}, ...titles.map((title, i) => make("th", { scope: "col", class: i ? "n" : "", dir: "auto" }, make("span", {}, ...breakable(title || "\u00a0"))))));
   return make("div", { class: "scroll" }, make("table", { "aria-label": caption }, head, make("tbody", {}, ...rows)));
 }
 
