@@ -345,6 +345,4 @@ def compare_page(view: View, runs: Sequence[RunFolder], systems: Sequence[str]) 
         "systems": {run.id: list(one.view.ranking) for run, one in zip(runs, opened, strict=True)},
     }
     head = PageHead(page="compare", menu=[("Runs", "/")], data=data)
-    return render_page(
-        Document(whole.title, [*whole.blocks, Heading("Runs", anchor="runs"), *links]), head=head
-    )
+    return render_page(Document(whole.title, [*whole.blocks, Heading("Runs", anchor="runs"), *links]), head=head)
