@@ -221,7 +221,7 @@ def unfinished_page(view: View, run: RunFolder) -> str:
     if tail.rows:
         page = tail.page(0, PAGE)
         rows: list[list[Cell]] = [
-            [row["id"], *(row["status"].get(system, "") for system in page["systems"])] for row in page["rows"]
+            [row["id"][:200], *(row["status"].get(system, "") for system in page["systems"])] for row in page["rows"]
         ]
         caption = f"{plural(page['total'], 'question')} so far"
         blocks.append(Table(caption, text_columns("question", *page["systems"]), rows))

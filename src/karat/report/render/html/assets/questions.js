@@ -2,7 +2,7 @@
 
 import { apiPath, ask, notice, persist, problem } from "./api.js";
 import { copyButton } from "./copy.js";
-import { breakable, figure, make } from "./dom.js";
+import { breakable, brief, figure, make } from "./dom.js";
 import { facetBars } from "./facets.js";
 import { chips, columnsOf, filterBar, queryOf } from "./filters.js";
 import { bindKeys } from "./keys.js";
@@ -75,7 +75,7 @@ export function startQuestions(place, facts) {
     const words = (row.text ?? "").slice(0, LONGEST);
     element.append(
       make("span", { role: "gridcell", class: "n", textContent: (row.n + 1).toLocaleString("en") }),
-      make("span", { role: "gridcell", class: "asked", dir: "auto" }, make("b", { textContent: row.id.slice(0, 80) }), " ", words, row.labels ? make("span", { class: "labels", title: `${row.labels} labels`, textContent: ` ⚑${row.labels}` }) : null),
+      make("span", { role: "gridcell", class: "asked", dir: "auto" }, make("b", { textContent: brief(row.id) }), " ", words, row.labels ? make("span", { class: "labels", title: `${row.labels} labels`, textContent: ` ⚑${row.labels}` }) : null),
       make("span", { role: "gridcell", class: "kind", dir: "auto", textContent: row.kind ?? "" }),
     );
     for (const system of systems) measures.forEach((name, m) => element.append(scoreCell(row, system, name, m)));
