@@ -45,7 +45,7 @@ export function startRuns(place, data) {
     const cell = (...children) => make("td", {}, ...children);
     const number = (value, shown = value?.toLocaleString("en")) => make("td", { class: "n", "data-v": value ?? -1 }, shown ?? "–");
     const state = run.state === "running" ? progressBar(run.progress) : make("span", { class: run.state === "done" ? "chip passes" : "chip fails", textContent: run.state });
-    return make("tr", { "data-run": run.id }, cell(tick), make("th", { scope: "row" }, name, run.name === run.id ? null : make("small", { textContent: run.id })), cell(state), cell(when(run.started)),
+    return make("tr", { "data-run": run.id }, cell(tick), make("th", { scope: "row" }, name, run.name === run.id ? null : make("small", { textContent: run.id })), cell(state), cell(...when(run.started).split(" ").flatMap((part) => [make("span", { class: "whole", textContent: part }), " "])),
       number(run.systems), number(run.questions), make("td", { dir: "auto" }, run.best ?? ""), cell(run.main ?? ""),
       make("td", { class: "n", "data-v": run.mean ?? -1 }, ...mean), number(run.cost_usd, typeof run.cost_usd === "number" ? dollars(run.cost_usd) : undefined));
   }
