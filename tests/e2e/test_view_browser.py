@@ -499,6 +499,14 @@ def test_a_long_name_over_a_column_keeps_to_its_place(visit):
     assert all(places[0][0] <= top and bottom <= places[0][1] for top, bottom in places)
 
 
+def test_the_question_of_a_link_is_current_though_its_row_comes_later(visit):
+    page = visit(questions(SMALL))
+    page.route("**/rows?*", lambda route: page.wait_for_timeout(1500) or route.continue_())
+    page.goto(f"{page.url}?open=q8")
+    page.locator(".panel .one").wait_for()
+    page.locator('.line[aria-selected="true"]', has_text="q8").wait_for()
+
+
 def test_a_long_title_leaves_the_menu_its_place(visit):
     page = visit(f"/compare?run={SMALL}&run=20260103T000000Z-later-0000cc")
     page.get_by_role("list", name="Runs that are compared").wait_for()

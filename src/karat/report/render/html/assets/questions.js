@@ -106,6 +106,8 @@ export function startQuestions(place, facts) {
 
   function loaded(reply) {
     count.textContent = reply.total === reply.of ? `${reply.of.toLocaleString("en")} questions` : `${reply.total.toLocaleString("en")} of ${reply.of.toLocaleString("en")} questions`;
+    const open = params().get("open");
+    if (open && list.active < 0) list.find(open);
     if (reply.total) return void state.replaceChildren();
     const clear = make("button", { type: "button", textContent: "Show all questions", onclick: () => history.pushState(null, "", location.pathname) ?? follow() });
     state.replaceChildren(notice(reply.of ? "No question passes these filters." : "There are no questions yet.", reply.of ? clear : null));
