@@ -169,7 +169,7 @@ def test_filters_stand_in_the_address_and_back_undoes_them(visit):
     assert asked(page) == {}
     page.go_forward()
     count(page, f"25,000 of {ROWS:,} questions")
-    assert page.get_by_role("button", name=re.compile("^list")).get_attribute("aria-pressed") == "true"
+    page.get_by_role("button", name=re.compile("^list"), pressed=True).wait_for()
 
 
 def test_a_link_shows_what_it_was_made_of(visit):
@@ -347,6 +347,16 @@ def test_runs_are_searched_chosen_and_compared(visit):
     page.get_by_role("list", name="Runs that are compared").wait_for()
 
 
+def test_a_search_finds_runs_that_the_page_did_not_hold(visit, monkeypatch):
+    monkeypatch.setattr("karat.web.pages.MOST_RUNS", 2)
+    page = visit("/?text=big")
+    rows = page.get_by_role("table", name="Runs").locator("tbody tr")
+    rows.locator("nth=0").filter(has_text="big").wait_for()
+    page.get_by_label("Search").fill("")
+    page.get_by_text("3 runs, the latest 2 listed").wait_for()
+    assert rows.count() == 2
+
+
 def test_a_run_leads_to_its_questions_by_a_bar(visit):
     page = visit(f"/run/{SMALL}")
     page.get_by_role("button", name=re.compile("below the cut-off")).click()
@@ -476,6 +486,36 @@ def test_a_name_over_a_column_breaks_at_its_signs_and_reads_as_it_is(visit):
         == "dense_<wbr>heavy Recall@<wbr>5"
     )
     assert page.evaluate("""() => import("/assets/dom.js").then(({ breakable }) => breakable("bm25"))""") == ["bm25"]
+
+
+def test_a_long_name_over_a_column_keeps_to_its_place(visit):
+    page = visit(questions(SMALL))
+    settle(page)
+    places = page.locator(".heads").evaluate(
+        "heads => [heads, ...heads.querySelectorAll('button > *')].map(e => e.getBoundingClientRect())"
+        ".map(({ top, bottom }) => [top, bottom])"
+    )
+    assert len(places) == 7
+    assert all(places[0][0] <= top and bottom <= places[0][1] for top, bottom in places)
+
+
+def test_the_question_of_a_link_is_current_though_its_row_comes_later(visit):
+    page = visit(questions(SMALL))
+    page.route("**/rows?*", lambda route: page.wait_for_timeout(1500) or route.continue_())
+    page.goto(f"{page.url}?open=q8")
+    page.locator(".panel .one").wait_for()
+    page.locator('.line[aria-selected="true"]', has_text="q8").wait_for()
+
+
+def test_a_long_title_leaves_the_menu_its_place(visit):
+    page = visit(f"/compare?run={SMALL}&run=20260103T000000Z-later-0000cc")
+    page.get_by_role("list", name="Runs that are compared").wait_for()
+    menu = page.get_by_role("navigation", name="Sections")
+    place = menu.bounding_box()
+    for link in menu.get_by_role("link").all():
+        box = link.bounding_box()
+        assert place["x"] <= box["x"]
+        assert box["x"] + box["width"] <= place["x"] + place["width"] + 1
 
 
 def test_means_beside_the_list_say_of_how_many_they_are(visit):

@@ -183,6 +183,9 @@ def answer_all(
     number_of = {qid: number for number, qid in enumerate(testset.ids)}
     pieces.sort(key=lambda piece: piece.question)  # so that a budget that ends has paid for what compares
     missing = list({piece.key: piece for piece in pieces if piece.key not in answers}.values())
+    asked_for: dict[str, list[tuple[str, str]]] = {}  # systems and questions by what is asked
+    for piece in pieces:
+        asked_for.setdefault(piece.key, []).append((systems[piece.system].name, testset.ids[piece.question]))
     what, finished = f"answering by {answerer.name}", 0
 
     def done(asked: AnswerRequest, answer: Answer) -> None:
@@ -190,7 +193,8 @@ def answer_all(
         key = _key(asked)
         answers[key] = _sharing(answer, texts)
         if journal is not None:
-            journal.add([{"answerer": answerer.fingerprint, "key": key, "answer": plain_answer(answer)}])
+            record = {"answerer": answerer.fingerprint, "key": key, "for": asked_for[key]}
+            journal.add([{**record, "answer": plain_answer(answer)}])
         finished += 1
         say(what, finished, len(missing))
 

@@ -9,12 +9,12 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from karat.core.errors import InputError, KaratError, UsageError
-from karat.experiment.sweep.tuner import Tuner
 
 if TYPE_CHECKING:
     from karat.core.types import TestSet
     from karat.experiment.spec import Spec
     from karat.experiment.store import RunFolder
+    from karat.experiment.sweep.tuner import Tuner
     from karat.retrieve import Progress
     from karat.systems.settings import SystemSettings
 
@@ -79,6 +79,7 @@ def open_tuner(
     run: RunFolder, testset: TestSet, runs_dir: Path, progress: Progress = lambda what, done, total: None
 ) -> Tuner:
     """A tuner over the index and the questions of a run, by its main measure and matched as it matched."""
+    from karat.experiment.sweep.tuner import Tuner
     from karat.systems.index import Index
 
     found, spec = index_of_run(run, runs_dir), spec_of_run(run)

@@ -26,7 +26,7 @@ from karat.results.marks import LABELS_FILE, MOST_GRADE, VALUES, Mark, MarkedHit
 
 LOCK = ".labels.lock"
 KINDS = ("hit", *VALUES)
-MOST_NAME, MOST_NOTE, MOST_ID = 80, 4_000, 4_000  # characters
+MOST_NAME, MOST_NOTE, MOST_ID = 80, 4_000, 20_000  # characters
 _TRIES = 500  # for the lock: about five seconds
 _HEAD = 64 << 10
 _writing = threading.Lock()
@@ -81,14 +81,14 @@ def _append(path: Path, line: bytes) -> None:
     file = os.open(path, os.O_RDWR | os.O_CREAT | os.O_APPEND | getattr(os, "O_NOFOLLOW", 0), 0o600)
     try:
         whole = end = os.fstat(file).st_size
-        while whole and os.pread(file, 1, whole - 1) != b"\n":  # what a kill tore off was never acknowledged
-            whole -= 1
-        if whole < end:
-            rest = os.pread(file, end - whole, whole)
-            if _is_whole(rest):
-                line, whole = b"\n" + line, end
-            else:
-                os.ftruncate(file, whole)
+        rest = b""
+        while whole and b"\n" not in rest:
+            begin = max(0, whole - max(_HEAD, len(rest)))
+            rest, whole = os.pread(file, whole - begin, begin) + rest, begin
+        if (rest := rest[rest.rfind(b"\n") + 1 :]) and _is_whole(rest):
+            line, whole = b"\n" + line, end
+        else:  # what a kill tore off was never acknowledged
+            os.ftruncate(file, whole := end - len(rest))
         try:
             if os.write(file, line) != len(line):
                 raise OSError(28, "No space left on device")

@@ -21,8 +21,8 @@ if TYPE_CHECKING:
 
 MOST_BODY = 1 << 20
 """Bytes of what is written to the server at once: labels and settings take some hundred."""
-MOST_QUERY = 16 << 10
-"""Bytes of the part of an address behind the question mark."""
+MOST_QUERY = 128 << 10
+"""Bytes of the part of an address behind the question mark, where an id of a question may stand, however long."""
 MOST_PARAMETERS = 400
 MOST_COOKIES = 8 << 10
 METHODS = ("GET", "HEAD", "POST")

@@ -17,7 +17,7 @@ from karat.io.limits import LINE_LIMIT
 from karat.io.opening import range_pieces
 
 MOST_READ = 8 << 20  # bytes of a journal that are read at once
-_ROW = b'"system"'
+_ROWS = (b'"system"', b'"answerer"')
 
 
 @dataclass
@@ -50,14 +50,14 @@ class JournalTail:
 
     def _take(self, line: bytes) -> None:
         self.records += 1
-        if _ROW not in line[:2_000] and _ROW not in line[-2_000:]:
+        if not any(sign in part for sign in _ROWS for part in (line[:2_000], line[-2_000:])):
             return
-        with suppress(DamagedError, ValueError, TypeError, KeyError, RecursionError):
+        with suppress(DamagedError, ValueError, TypeError, KeyError, AttributeError, RecursionError):
             record = unsealed_line(line)
-            row, system = record["row"], record["system"]
-            if isinstance(row, dict) and isinstance(system, str):
-                status = "failed" if row.get("status") == "failed" or row.get("error") else "ok"
-                self.rows.setdefault(str(row["id"]), {})[system] = status
+            found = record["answer"] if "answerer" in record else record["row"]
+            status = "failed" if found.get("status") == "failed" or found.get("error") else "ok"
+            for system, id_ in record["for"] if "answerer" in record else [(record["system"], found["id"])]:
+                self.rows.setdefault(str(id_), {})[str(system)] = status
 
     def page(self, offset: int, limit: int) -> dict[str, Any]:
         """Some rows as the API gives them: without scores, which are computed when all is there."""

@@ -89,7 +89,8 @@ def runs_page(view: View, text: str = "") -> str:
         ]
         caption = f"{trend['main']} over time, test set {trend['testset'][:12]}"
         blocks.append(Table(caption, [Column("run"), Column("started"), Column("mean", "value")], points))
-    data = {"runs": listed[:MOST_RUNS], "total": len(listed), "text": text, "trends": over_time, "note": note}
+    runs = {"runs": every[::-1][:MOST_RUNS], "total": len(every), "most": MOST_RUNS}
+    data = {**runs, "text": text, "trends": over_time, "note": note}
     return render_page(
         Document("Runs", blocks), head=PageHead(page="runs", menu=[("Runs", "/")], here="Runs", data=data)
     )
@@ -181,8 +182,10 @@ def _linked(block: Block, run: str, view: StudyView) -> Block:
     if not isinstance(block, Table):
         return block
     titles = [column.title for column in block.columns]
-    slices = titles[0] if titles and titles[0] in view.slices else None
-    ids = list(view.on_page)
+    first, ids = titles[0] if titles else "", list(view.on_page)
+    values: set[str] = set()
+    if first == "kind" or first in view.slices:
+        values = {(q.kind if first == "kind" else q.tags.get(first)) or NO_KIND for q in view.evaluation.testset}
 
     def cell(row: Sequence[Cell], place: int) -> Cell:
         value = row[place]
@@ -193,10 +196,8 @@ def _linked(block: Block, run: str, view: StudyView) -> Block:
         if isinstance(value, str) and titles[place] == "failure" and value in _LABEL:
             system = row[titles.index("system")] if "system" in titles else view.best
             return Link(value, of_run(run, "questions", system=system, failure=_LABEL[value]))
-        if isinstance(value, str) and slices is not None and place == 0 and value in view.slices[slices]:
-            name = "kind" if slices == "kind" else f"tag.{slices}"
-            known = slices == "kind" or any(slices in question.tags for question in view.evaluation.testset)
-            return Link(value, of_run(run, "questions", **{name: value})) if known else value
+        if isinstance(value, str) and place == 0 and value in values:
+            return Link(value, of_run(run, "questions", **{"kind" if first == "kind" else f"tag.{first}": value}))
         return value
 
     return replace(block, rows=[[cell(row, place) for place in range(len(row))] for row in block.rows])
@@ -220,7 +221,7 @@ def unfinished_page(view: View, run: RunFolder) -> str:
     if tail.rows:
         page = tail.page(0, PAGE)
         rows: list[list[Cell]] = [
-            [row["id"], *(row["status"].get(system, "") for system in page["systems"])] for row in page["rows"]
+            [row["id"][:200], *(row["status"].get(system, "") for system in page["systems"])] for row in page["rows"]
         ]
         caption = f"{plural(page['total'], 'question')} so far"
         blocks.append(Table(caption, text_columns("question", *page["systems"]), rows))
@@ -344,6 +345,4 @@ def compare_page(view: View, runs: Sequence[RunFolder], systems: Sequence[str]) 
         "systems": {run.id: list(one.view.ranking) for run, one in zip(runs, opened, strict=True)},
     }
     head = PageHead(page="compare", menu=[("Runs", "/")], data=data)
-    return render_page(
-        Document(whole.title, [*whole.blocks, Heading("Runs", anchor="runs", menu="Runs"), *links]), head=head
-    )
+    return render_page(Document(whole.title, [*whole.blocks, Heading("Runs", anchor="runs"), *links]), head=head)

@@ -10,7 +10,6 @@ import hashlib
 import json
 import threading
 import time
-from collections import OrderedDict
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from concurrent.futures import Future
 from contextlib import suppress
@@ -27,7 +26,7 @@ from karat.experiment.store import RUNNING, RunFolder, open_run, runs_in
 from karat.files import read_marks
 from karat.results.marks import LABELS_FILE, Marks
 from karat.results.serial import STUDY
-from karat.web.held import Making
+from karat.web.held import Held, Making
 from karat.web.live import JournalTail
 from karat.web.replies import NotHereError, NotYetError
 from karat.web.rows import ROWS, QuestionTable, RunFacts
@@ -40,7 +39,7 @@ if TYPE_CHECKING:
 
 TIMES, JUDGEMENTS = "times.parquet", "judgements.jsonl"
 AGE = 0.5  # seconds for which a list of runs is taken as it was read
-TABLES, STUDIES = 8, 2  # that are held
+TABLES, STUDIES, COSTS = 8, 2, 10_000  # that are held
 LARGEST_STUDY = 192 << 20
 """Bytes of a packed study that is opened: beyond it details come from rows.parquet, so that memory stays bounded."""
 
@@ -81,14 +80,12 @@ class View:
         self.left_out: list[str] = []  # folders that are links, or whose names no address can hold
         self._lock = threading.Lock()
         self._listed: tuple[float, list[RunFolder]] = (-AGE, [])
-        self._tables: OrderedDict[str, tuple[Any, QuestionTable]] = OrderedDict()
+        self._tables, self._marks, self._costs = Held(TABLES), Held(TABLES), Held(COSTS)
         self._studies: Making[OpenedStudy] = Making(STUDIES)
         self._tails: dict[str, JournalTail] = {}
         self._pages: Making[str] = Making(TABLES)
-        self._marks: dict[str, tuple[Any, Marks]] = {}
         self._queues: Making[list[dict[str, Any]]] = Making(STUDIES)
         self._digests: dict[str, str] = {}
-        self._costs: dict[str, tuple[Any, float | None]] = {}
 
     def runs(self) -> list[RunFolder]:
         """Every run, the first one first. What is a link to somewhere else is left out."""
@@ -128,17 +125,9 @@ class View:
             if run.state == RUNNING:
                 raise NotYetError(f"{run.id} is running: its rows are written when it is done.")
             raise NotYetError(f"{run.id} has no {ROWS}: it was not finished. Resume it: `karat run`.")
-        stamp = _stamp(path)
-        with self._lock:
-            held = self._tables.get(run.id)
-            if held is not None and held[0] == stamp:
-                self._tables.move_to_end(run.id)
-                return held[1]
-        table = QuestionTable(path, self._facts(run))
-        with self._lock:
-            self._tables[run.id] = stamp, table
-            while len(self._tables) > TABLES:
-                self._tables.popitem(last=False)
+        table: QuestionTable = self._tables.get(
+            (run.id, _stamp(path)), lambda: (QuestionTable(path, self._facts(run)), 1)
+        )
         return table
 
     def _facts(self, run: RunFolder) -> RunFacts:
@@ -157,11 +146,8 @@ class View:
         path = self.file(run, LABELS_FILE)
         if path is None:
             return Marks(place=str(run.path / LABELS_FILE))
-        stamp = _stamp(path)
-        held = self._marks.get(run.id)
-        if held is None or held[0] != stamp:
-            held = self._marks[run.id] = stamp, read_marks(path)
-        return held[1]
+        marks: Marks = self._marks.get((run.id, _stamp(path)), lambda: (read_marks(path), 1))
+        return marks
 
     def label_counts(self, run: RunFolder) -> Mapping[str, int]:
         """Labels by question; none where the file cannot be read, which the page of labels says."""
@@ -225,10 +211,8 @@ class View:
         path = self.file(run, TIMES)
         if path is None:
             return None
-        stamp = _stamp(path)
-        if self._costs.get(run.id, (None, None))[0] != stamp:
-            self._costs[run.id] = stamp, _cost(path)
-        return self._costs[run.id][1]
+        cost: float | None = self._costs.get((run.id, _stamp(path)), lambda: (_cost(path), 1))
+        return cost
 
     def about(self, run: RunFolder) -> dict[str, Any]:
         """A run as the list shows it: what its manifest says, checked, and how far it is."""

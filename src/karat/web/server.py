@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING
 from urllib.parse import quote
 
 from karat.core.errors import UsageError
-from karat.web.guard import GuardSettings
+from karat.web.guard import MOST_QUERY, GuardSettings
 
 if TYPE_CHECKING:
     from karat.experiment.store import RunFolder
@@ -65,6 +65,7 @@ def _run(runs_dir: Path, runs: Sequence[RunFolder], guard: GuardSettings, listen
     config = uvicorn.Config(
         app, http=Connection, ws="none", lifespan="off", log_config=None, log_level="critical", access_log=False,
         proxy_headers=False, server_header=False, timeout_graceful_shutdown=1, limit_concurrency=200,
+        h11_max_incomplete_event_size=2 * MOST_QUERY,
     )  # fmt: skip
     with suppress(KeyboardInterrupt):  # uvicorn has ended by then, and passes on what ended it
         uvicorn.Server(config).run(sockets=[listening])

@@ -16,7 +16,6 @@ from typing import TYPE_CHECKING, Any
 from starlette.responses import HTMLResponse
 
 from karat.core.errors import KaratError, UsageError
-from karat.experiment.spec.added import SpecFile, entry_of, lines_of
 from karat.experiment.tuning import (
     entry_settings,
     index_of_run,
@@ -250,6 +249,8 @@ def _file(request: Request, run: RunFolder) -> Path:
 
 def api_yaml(request: Request) -> Response:
     """What would be written to which file, and the mark of that file as it stands."""
+    from karat.experiment.spec.added import SpecFile, entry_of, lines_of
+
     tuner = _ready(request)
     usual, settings = _entry(tuner, request.query_params)
     name = request.query_params.get("name") or usual
@@ -267,6 +268,8 @@ def api_yaml(request: Request) -> Response:
 
 def api_add(request: Request, body: Mapping[str, Any]) -> Response:
     """Write a setting to karat.yaml as a system."""
+    from karat.experiment.spec.added import SpecFile
+
     tuner = _ready(request)
     name, mark, settings = body.get("name"), body.get("mark"), body.get("settings")
     if not isinstance(name, str) or not isinstance(mark, str) or not isinstance(settings, Mapping):

@@ -82,6 +82,27 @@ def test_a_whole_last_line_without_its_end_is_kept(tmp_path):
     assert standing(tmp_path) == [("q9", "eve", "bad"), ("q1", "ann", "right")]
 
 
+@pytest.mark.parametrize("before", [0, 1, 3])
+def test_a_long_torn_line_is_read_in_few_pieces(tmp_path, monkeypatch, before):
+    append(tmp_path, *[mark(question=f"q{n}") for n in range(before)])
+    path, pread, pieces = tmp_path / LABELS_FILE, os.pread, []
+    with path.open("ab") as file:
+        file.write(b"x" * 1_000_000)
+    monkeypatch.setattr(os, "pread", lambda *place: pieces.append(place) or pread(*place))
+    append(tmp_path, mark(question="next"))
+    assert [one.question for one in read_marks(path).every] == [*(f"q{n}" for n in range(before)), "next"]
+    assert len(pieces) < 10
+
+
+def test_a_long_whole_last_line_without_its_end_is_kept(tmp_path):
+    append(tmp_path, mark())
+    long = {"kind": "claim", "question": "q9", "system": "s", "claim": "c" * 300_000, "value": "supported", "by": "eve"}
+    with (tmp_path / LABELS_FILE).open("a") as file:
+        file.write(json.dumps(long))
+    append(tmp_path, mark(question="q2"))
+    assert [question for question, *_ in standing(tmp_path)] == ["q1", "q9", "q2"]
+
+
 def test_a_damaged_line_is_refused_by_its_number(tmp_path):
     append(tmp_path, mark(), mark(question="q2"))
     path = tmp_path / LABELS_FILE

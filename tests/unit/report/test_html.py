@@ -15,6 +15,7 @@ from karat.core.docs import Chunk
 from karat.core.measure import Measure, MeasureSpec
 from karat.core.types import Gold, Question
 from karat.report.build.study import document
+from karat.report.document import ChartBlock, Document, Heading, Widget
 from karat.report.explorer import pack
 from karat.report.labels import LABELS
 from karat.report.lookups import StudyView
@@ -308,6 +309,17 @@ def test_what_does_not_fit_is_left_out_aloud(study, monkeypatch):
     )
     assert len(text.encode()) <= 2000 < len(whole["chunks"][0][5].encode())
     assert length == len(whole["chunks"][0][5])
+
+
+def test_the_data_of_charts_is_part_of_what_a_page_may_hold():
+    def room(*charts):
+        rooms = []
+        widget = Widget("explorer", "", "study-data", lambda room: rooms.append(room) or {"questions": []})
+        render(Document("x", [*charts, Heading("Questions", anchor="questions"), widget]))
+        return rooms[0]
+
+    few, many = (room(ChartBlock("c", {"data": "v" * n})) for n in (0, 100_000))
+    assert few - many == 100_000
 
 
 def test_systems_whose_hits_the_study_does_not_have_are_counted(study):

@@ -2,11 +2,13 @@
 
 import json
 from dataclasses import replace
+from urllib.parse import quote
 
 import pytest
-from viewed import Browser, run_with, small_study
+from viewed import QUESTIONS, Browser, run_with, small_study
 
 from karat.core.docs import Chunk
+from karat.core.types import TestSet
 from karat.files import read_marks
 from karat.results.marks import LABELS_FILE
 from karat.results.study import StudyHit
@@ -64,6 +66,17 @@ def test_what_the_run_does_not_hold_is_refused_and_not_stored(own, body, status,
     reply = post(browser, path, body)
     assert (reply.status, why in reply.text) == (status, True), reply.text
     assert not (path / LABELS_FILE).exists()
+
+
+def test_a_question_with_a_very_long_id_is_opened_and_labelled(tmp_path):
+    long = "\u0628" * 10_000
+    questions = [replace(question, id=long) if question.id == "q2" else question for question in QUESTIONS]
+    run = run_with(tmp_path, small_study(testset=TestSet(questions, name="qa"), answers={}))
+    browser = Browser(tmp_path)
+    for place, name in (("question", "id"), ("questions", "open")):
+        assert browser.get(f"/run/{run.id}/{place}?{name}={quote(long)}").status in (200, 202)
+    assert post(browser, run.path, {"kind": "question", "question": long, "value": "bad", "by": "ann"}).status == 200
+    assert browser.json(f"/api/run/{run.id}/labels?question={quote(long)}")["total"] == 1
 
 
 def test_one_takes_back_what_one_said_oneself(own):

@@ -2,12 +2,20 @@
 
 import json
 import time
+from types import SimpleNamespace
 
+import numpy as np
 import pytest
 from viewed import Browser
 
+from karat.answer import AnswererSettings, answerer_named
+from karat.core.models import Models
+from karat.core.run import Run
+from karat.core.types import Question, TestSet
+from karat.experiment.answering import answer_all
 from karat.experiment.progress_file import PROGRESS, progress_written
 from karat.experiment.store import STOPPED, new_run
+from karat.experiment.study import StudySystem
 from karat.web.live import JournalTail
 
 
@@ -41,6 +49,19 @@ def test_a_run_that_says_nothing_is_running_all_the_same(running, tmp_path):
     state = Browser(tmp_path).json(f"/api/run/{running.id}/progress")
     unknown = dict.fromkeys(("what", "done", "total", "seconds_left", "cost_usd"))
     assert state == {"state": "running", **unknown, "rows": 0}
+
+
+def test_answers_come_as_the_journal_grows(running, tmp_path):
+    testset = TestSet([Question(f"q{n}", f"Who cooks {n}?") for n in range(2)])
+    run = Run(
+        "one", question_ids=testset.ids, offsets=np.arange(3), _docs=["d0", "d1"], _scores=None, order="given",
+        fields={"text": ["Ann cooks 0.", "Ben cooks 1."]},
+    )  # fmt: skip
+    systems = [StudySystem(configuration=SimpleNamespace(name=name), run=run) for name in ("one", "two")]
+    with running.journal() as journal:
+        answer_all(systems, testset, answerer_named(AnswererSettings(), Models()), 1, journal=journal)
+    rows = Browser(tmp_path).json(f"/api/run/{running.id}/rows")["rows"]
+    assert [(row["id"], row["status"]) for row in rows] == [(f"q{n}", {"one": "ok", "two": "ok"}) for n in range(2)]
 
 
 def test_rows_come_as_the_journal_grows(running, tmp_path):

@@ -10,9 +10,11 @@ from viewed import Browser, run_with, small_study
 
 from karat.core.docs import Chunk
 from karat.core.types import Gold, Question, TestSet
-from karat.report.document import Link
+from karat.report.document import Column, Link, Table
+from karat.report.lookups import StudyView
 from karat.report.render.html import href
 from karat.results.study import StudyHit
+from karat.web import pages
 
 EVIL = "</script><script>alert(1)</script><img src=x onerror=alert(1)>\u202e\x00\ud800'\"&{{7*7}}"
 
@@ -58,9 +60,9 @@ def test_the_list_of_runs(browser, run):
 
 
 @pytest.mark.parametrize(("text", "rows"), [("small", 1), ("SMALL one", 1), ("recall@5", 1), ("other", 0)])
-def test_runs_are_searched_by_words(browser, text, rows):
+def test_runs_are_searched_by_words(browser, run, text, rows):
     page = Seen(whole(browser, f"/?text={text.replace(' ', '+')}"))
-    assert len(page.data["view-data"]["runs"]) == rows
+    assert page.links.count(f"/run/{run.name}") == rows
 
 
 def test_no_runs_say_how_to_make_one(tmp_path):
@@ -101,6 +103,12 @@ def test_kinds_and_failures_of_a_run_are_links(tmp_path):
     assert f"/run/{run.id}/questions?system=one&failure=below_k" in links
     assert f"/run/{run.id}/questions?kind=factual" in links
     assert f"/run/{run.id}/questions?tag.my_area=a%26b" in links
+
+
+def test_kinds_are_links_in_a_run_without_slices():
+    table = Table("Best", [Column("kind")], [["factual"], ["<b>"]])
+    link = Link("factual", "/run/r/questions?kind=factual")
+    assert pages._linked(table, "r", StudyView(small_study())).rows == [[link], ["<b>"]]
 
 
 def test_questions_without_script_are_a_table_with_a_way_on(tmp_path):

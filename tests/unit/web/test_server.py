@@ -18,7 +18,7 @@ from viewed import run_with, small_study
 from karat.core.errors import UsageError
 from karat.experiment.store import RunFolder
 from karat.web import connection, server
-from karat.web.guard import GuardSettings
+from karat.web.guard import MOST_QUERY, GuardSettings
 
 COMMAND = "import sys; from karat.cli.main import main; sys.argv[0] = 'karat'; main()"
 
@@ -138,6 +138,11 @@ def test_a_server_answers_two_browsers_until_ctrl_c_and_writes_nothing(tmp_path)
     assert {path: path.read_bytes() for path in run.path.rglob("*") if path.is_file()} == before
 
 
+def test_what_reads_karat_yaml_is_loaded_when_a_run_is_tuned_and_not_before():
+    code = "import sys, karat.web.app; print(sorted({'pydantic', 'karat.experiment.sweep'} & set(sys.modules)))"
+    assert subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True).stdout == "[]\n"
+
+
 @pytest.fixture
 def patient(tmp_path, monkeypatch):
     """A server that waits .5 s for a request, and takes 1 s to answer one; where it listens."""
@@ -182,6 +187,12 @@ def test_who_does_not_end_a_request_is_not_waited_for(patient, begun):
         waiting.sendall(begun)
         while waiting.recv(1000):
             pass
+
+
+def test_an_address_may_be_as_long_as_the_guard_lets_it(patient):
+    with socket.create_connection(patient, timeout=20) as waiting:
+        waiting.sendall(b"GET /?id=%s HTTP/1.1\r\nHost: a\r\n\r\n" % (b"a" * MOST_QUERY))
+        assert waiting.recv(1000).startswith(b"HTTP/1.1 204")
 
 
 def test_an_answer_may_take_longer_than_a_request(patient):

@@ -68,15 +68,16 @@ def render(document: Document) -> str:
     macros: Any = _environment().get_template("blocks.html").module
     packed: dict[str, Any] = {}
     parts = {id(s): macros.section(s, packed) for s in sections if not _packs(s)}
-    spent = sum(len(well_formed(part).encode()) for part in (*parts.values(), *scripts, _style()))
-    data = {"chart-data": _chart_data(charts)} if charts else {}
+    data = {"chart-data": data_block("chart-data", _chart_data(charts))} if charts else {}
+    spent = sum(len(well_formed(part).encode()) for part in (*parts.values(), *scripts, *data.values(), _style()))
     for section in (s for s in sections if _packs(s)):
         packed |= {name: pack(BUDGET - spent) for name, pack in _packs(section).items()}
         parts[id(section)] = macros.section(section, packed)
-        data |= {block.data: packed[block.name] for block in section.blocks if isinstance(block, Widget) and block.data}
+        widgets = [block for block in section.blocks if isinstance(block, Widget) and block.data]
+        data |= {widget.data: data_block(widget.data, packed[widget.name]) for widget in widgets}
     page = _environment().get_template("page.html").render(
         title=document.title, sections=sections, parts=[parts[id(s)] for s in sections], scripts=scripts,
-        style=_style(), policy=_policy(scripts), data=[data_block(name, value) for name, value in data.items()],
+        style=_style(), policy=_policy(scripts), data=list(data.values()),
     )  # fmt: skip
     return well_formed(page)
 

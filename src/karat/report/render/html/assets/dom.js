@@ -42,6 +42,9 @@ export function breakable(name) {
   return name.split(/(?<=[_\-:@./])/).flatMap((part, i) => (i ? [make("wbr"), part] : [part]));
 }
 
+/** An id as lists show it: ids may be of any length. */
+export const brief = (id) => (id.length > 80 ? `${id.slice(0, 80)}…` : id);
+
 /** A labelled choice; `options` are [value, title] pairs. */
 export function choice(title, options, changed) {
   const select = make("select", { onchange: () => changed(select.value) });

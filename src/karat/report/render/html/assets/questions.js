@@ -2,7 +2,7 @@
 
 import { apiPath, ask, notice, persist, problem } from "./api.js";
 import { copyButton } from "./copy.js";
-import { breakable, figure, make } from "./dom.js";
+import { breakable, brief, figure, make } from "./dom.js";
 import { facetBars } from "./facets.js";
 import { chips, columnsOf, filterBar, queryOf } from "./filters.js";
 import { bindKeys } from "./keys.js";
@@ -63,7 +63,7 @@ export function startQuestions(place, facts) {
       const next = sorted ? !down : highFirst;
       change({ sort: key === "number" ? null : key, order: next ? "down" : null });
     };
-    const button = make("button", { type: "button", title: highFirst ? `Sort by ${title}` : "", onclick: press }, ...breakable(title));
+    const button = make("button", { type: "button", title: highFirst ? `Sort by ${title}` : "", onclick: press }, make("span", {}, ...breakable(title)));
     const cell = make("span", { role: "columnheader", class: kind }, button);
     if (sorted) cell.setAttribute("aria-sort", down ? "descending" : "ascending");
     return cell;
@@ -75,7 +75,7 @@ export function startQuestions(place, facts) {
     const words = (row.text ?? "").slice(0, LONGEST);
     element.append(
       make("span", { role: "gridcell", class: "n", textContent: (row.n + 1).toLocaleString("en") }),
-      make("span", { role: "gridcell", class: "asked", dir: "auto" }, make("b", { textContent: row.id.slice(0, 80) }), " ", words, row.labels ? make("span", { class: "labels", title: `${row.labels} labels`, textContent: ` ⚑${row.labels}` }) : null),
+      make("span", { role: "gridcell", class: "asked", dir: "auto" }, make("b", { textContent: brief(row.id) }), " ", words, row.labels ? make("span", { class: "labels", title: `${row.labels} labels`, textContent: ` ⚑${row.labels}` }) : null),
       make("span", { role: "gridcell", class: "kind", dir: "auto", textContent: row.kind ?? "" }),
     );
     for (const system of systems) measures.forEach((name, m) => element.append(scoreCell(row, system, name, m)));
@@ -106,6 +106,8 @@ export function startQuestions(place, facts) {
 
   function loaded(reply) {
     count.textContent = reply.total === reply.of ? `${reply.of.toLocaleString("en")} questions` : `${reply.total.toLocaleString("en")} of ${reply.of.toLocaleString("en")} questions`;
+    const open = params().get("open");
+    if (open && list.active < 0) list.find(open);
     if (reply.total) return void state.replaceChildren();
     const clear = make("button", { type: "button", textContent: "Show all questions", onclick: () => history.pushState(null, "", location.pathname) ?? follow() });
     state.replaceChildren(notice(reply.of ? "No question passes these filters." : "There are no questions yet.", reply.of ? clear : null));

@@ -1,7 +1,7 @@
 // The page of labels: what is worth labelling first, one thing after the other by keys, and the labels there are.
 
 import { apiPath, ask, notice, problem } from "./api.js";
-import { make } from "./dom.js";
+import { brief, make } from "./dom.js";
 import { bindKeys } from "./keys.js";
 import { CHOICES, labeller, nameLine } from "./labels.js";
 
@@ -45,7 +45,7 @@ export async function startLabels(place, data, run) {
     const box = make("article", { class: "one queued" },
       make("p", { class: "lead", dir: "auto", textContent: `${item.why}.` }),
       make("h3", { textContent: KIND[item.kind] }),
-      make("p", { class: "asked", dir: "auto" }, make("a", { href: `/run/${encodeURIComponent(id)}/question?${new URLSearchParams({ id: item.question })}`, textContent: item.question }), `: ${item.text}`));
+      make("p", { class: "asked", dir: "auto" }, make("a", { href: `/run/${encodeURIComponent(id)}/question?${new URLSearchParams({ id: item.question })}`, textContent: brief(item.question) }), `: ${item.text}`));
     if (item.answers.length) box.append(make("h4", { textContent: item.answers.length > 1 ? "Reference answers" : "Reference answer" }), ...item.answers.map((text) => make("p", { class: "words", dir: "auto", textContent: text })));
     if (item.answer) box.append(make("h4", { textContent: `Answer of ${item.system}` }), make("p", { class: "words", dir: "auto", textContent: item.answer }));
     if (item.hit) box.append(make("h4", { textContent: [item.hit.doc ?? item.hit.id, item.hit.page && `page ${item.hit.page}`].filter(Boolean).join(", ") }), make("p", { class: "words", dir: "auto", textContent: item.hit.text }));
@@ -92,7 +92,7 @@ export async function startLabels(place, data, run) {
   function table(labels) {
     const head = make("tr", {}, ...["question", "of", "label", "by", "at (UTC)", "note", ""].map((textContent) => make("th", { scope: "col" }, make("span", { textContent }))));
     const row = (one) => make("tr", {},
-      make("th", { scope: "row" }, make("a", { href: `/run/${encodeURIComponent(id)}/question?${new URLSearchParams({ id: one.question })}`, textContent: one.question })),
+      make("th", { scope: "row" }, make("a", { href: `/run/${encodeURIComponent(id)}/question?${new URLSearchParams({ id: one.question })}`, textContent: brief(one.question) })),
       make("td", { dir: "auto", textContent: [one.kind, one.hit?.id ?? one.claim ?? one.system].filter(Boolean).join(" ").slice(0, 120) }),
       make("td", { textContent: one.says }), make("td", { textContent: one.by }), make("td", { textContent: one.at.replace("T", " ").slice(0, 16) }),
       make("td", { dir: "auto", textContent: [one.reasons.join(", "), one.note].filter(Boolean).join(": ") }),

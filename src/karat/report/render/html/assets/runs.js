@@ -45,7 +45,7 @@ export function startRuns(place, data) {
     const cell = (...children) => make("td", {}, ...children);
     const number = (value, shown = value?.toLocaleString("en")) => make("td", { class: "n", "data-v": value ?? -1 }, shown ?? "–");
     const state = run.state === "running" ? progressBar(run.progress) : make("span", { class: run.state === "done" ? "chip passes" : "chip fails", textContent: run.state });
-    return make("tr", { "data-run": run.id }, cell(tick), make("th", { scope: "row" }, name, run.name === run.id ? null : make("small", { textContent: run.id })), cell(state), cell(when(run.started)),
+    return make("tr", { "data-run": run.id }, cell(tick), make("th", { scope: "row" }, name, run.name === run.id ? null : make("small", { textContent: run.id })), cell(state), cell(...when(run.started).split(" ").flatMap((part) => [make("span", { class: "whole", textContent: part }), " "])),
       number(run.systems), number(run.questions), make("td", { dir: "auto" }, run.best ?? ""), cell(run.main ?? ""),
       make("td", { class: "n", "data-v": run.mean ?? -1 }, ...mean), number(run.cost_usd, typeof run.cost_usd === "number" ? dollars(run.cost_usd) : undefined));
   }
@@ -53,10 +53,11 @@ export function startRuns(place, data) {
   function fill() {
     const words = text.toLowerCase().split(/\s+/).filter(Boolean);
     const listed = runs.filter((run) => words.every((word) => [run.id, run.name, run.best, run.main, run.state, run.started].join(" ").toLowerCase().includes(word)));
-    count.textContent = listed.length === runs.length ? `${runs.length} run${runs.length === 1 ? "" : "s"}` : `${listed.length} of ${runs.length} runs`;
+    const number = listed.length === runs.length ? `${runs.length} run${runs.length === 1 ? "" : "s"}` : `${listed.length} of ${runs.length} runs`;
+    count.textContent = listed.length > data.most ? `${number}, the latest ${data.most} listed` : number;
     const titles = [["", ""], ["run", ""], ["state", ""], ["started", ""], ["systems", "n"], ["questions", "n"], ["best", ""], ["measure", ""], ["mean", "n"], ["cost", "n", "What is known of the cost of its answers, in USD"]];
     const head = make("tr", {}, ...titles.map(([title, kind, hint = ""]) => make("th", { scope: "col", class: kind, textContent: title, title: hint })));
-    const made = make("table", { "aria-label": "Runs" }, make("thead", {}, head), make("tbody", {}, ...listed.map(row)));
+    const made = make("table", { "aria-label": "Runs" }, make("thead", {}, head), make("tbody", {}, ...listed.slice(0, data.most).map(row)));
     addSorting(made);
     head.cells[0].replaceChildren(make("span", { class: "away", textContent: "compare" }));
     const empty = runs.length ? "No run has all these words." : "There are no runs yet. Make one with karat run or karat demo.";
@@ -67,13 +68,14 @@ export function startRuns(place, data) {
   place.replaceChildren(make("section", { id: "runs" }, make("h2", { textContent: "Runs" }), make("div", { class: "tools" }, search.box, compare, count), ...(data.note ? [make("p", { class: "lead", textContent: data.note })] : []), table), over);
   over.replaceChildren(...trendParts(data.trends ?? []));
   fill();
-  poll(async () => {
-    if (!runs.some(({ state }) => state === "running")) return false;
+  const again = async () => {
     const found = await ask("/api/runs");
     runs = [...found.runs].sort((a, b) => (b.started ?? "").localeCompare(a.started ?? ""));
     fill();
-    return true;
-  });
+    return runs.some(({ state }) => state === "running");
+  };
+  if (data.total > runs.length) again(); // the page holds the latest alone
+  poll(async () => runs.some(({ state }) => state === "running") && again());
 }
 
 const WIDE = 560;

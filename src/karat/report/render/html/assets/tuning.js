@@ -3,7 +3,7 @@
 import { apiPath, ask, notice, persist, problem } from "./api.js";
 import { copyButton } from "./copy.js";
 import { alphaCurve } from "./curve.js";
-import { choice, figure, line, make } from "./dom.js";
+import { breakable, brief, choice, figure, line, make } from "./dom.js";
 import { change, know, listen, params } from "./state.js";
 import { marked, termsOf } from "./terms.js";
 
@@ -155,7 +155,7 @@ function control(one, changed) {
 }
 
 function table(titles, rows, caption) {
-  const head = make("thead", {}, make("tr", {}, ...titles.map((title, i) => make("th", { scope: "col", class: i ? "n" : "", dir: "auto" }, make("span", { textContent: title || "\u00a0" })))));
+  const head = make("thead", {}, make("tr", {}, ...titles.map((title, i) => make("th", { scope: "col", class: i ? "n" : "", dir: "auto" }, make("span", {}, ...breakable(title || "\u00a0"))))));
   return make("div", { class: "scroll" }, make("table", { "aria-label": caption }, head, make("tbody", {}, ...rows)));
 }
 
@@ -191,7 +191,7 @@ function wonAndLost(reply, run) {
   const same = found.n - found.won - found.lost;
   const lead = make("p", { class: "lead counts" }, make("b", { class: "good", textContent: `${found.won} won` }), ", ", make("b", { class: "bad", textContent: `${found.lost} lost` }), `, ${same} equal, by ${reply.main} against ${reply.baseline}.`);
   const link = (one) => `/run/${encodeURIComponent(run)}/question?${new URLSearchParams([["id", one.id], ["system", reply.baseline]])}`;
-  const item = (one) => make("li", {}, make("a", { href: link(one), dir: "auto", textContent: `${one.id}: ${one.text}` }), make("small", { textContent: ` ${figure(one.baseline, 2)} → ${figure(one.value, 2)}` }));
+  const item = (one) => make("li", {}, make("a", { href: link(one), dir: "auto", textContent: `${brief(one.id)}: ${one.text}` }), make("small", { textContent: ` ${figure(one.baseline, 2)} → ${figure(one.value, 2)}` }));
   const list = (title, all, many) => {
     const box = make("div", {}, make("h3", { textContent: title }));
     if (!all.length) box.append(make("p", { class: "muted", textContent: "none" }));

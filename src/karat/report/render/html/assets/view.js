@@ -3,7 +3,7 @@
 import { ask, apiPath, problem } from "./api.js";
 import { startCharts } from "./charts.js";
 import { startCompare } from "./compare.js";
-import { held, make } from "./dom.js";
+import { brief, held, make } from "./dom.js";
 import { facetBars } from "./facets.js";
 import { watchRun } from "./live.js";
 import { startQuestion } from "./panel.js";
@@ -63,7 +63,7 @@ function begun(place) {
     const reply = await ask(apiPath(id, "rows", new URLSearchParams({ offset: Math.max(0, total - LATEST), limit: LATEST })));
     const title = `${reply.total.toLocaleString("en")} questions so far${reply.total > reply.rows.length ? `, the latest ${reply.rows.length}` : ""}`;
     const head = ["question", ...reply.systems].map((one) => make("th", { scope: "col", dir: "auto", textContent: one }));
-    const lines = reply.rows.reverse().map((row) => make("tr", {}, make("th", { scope: "row", dir: "auto", textContent: row.id }), ...reply.systems.map((one) => make("td", { textContent: row.status[one] ?? "" }))));
+    const lines = reply.rows.reverse().map((row) => make("tr", {}, make("th", { scope: "row", dir: "auto", textContent: brief(row.id) }), ...reply.systems.map((one) => make("td", { textContent: row.status[one] ?? "" }))));
     const table = make("table", { "aria-label": title }, make("thead", {}, make("tr", {}, ...head)), make("tbody", {}, ...lines));
     rows.replaceChildren(make("h3", { textContent: title }), make("div", { class: "scroll", tabIndex: 0, role: "region", "aria-label": title }, table));
   };
