@@ -11,7 +11,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from karat.core.errors import KaratError
-from karat.pool._ray_worker import versions
+from karat.core.versions import versions
 from karat.pool._replies import plain_shard, raised, shard_of
 from karat.pool._shown import ShownShards
 from karat.pool.process import ChildProcess, message
