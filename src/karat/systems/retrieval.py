@@ -263,7 +263,8 @@ class Retrieval:
             if all(map(_is_settled, asked[i])):
                 self._memory.keep(key, batches[i], *known[i])
             done += len(todo[i])
-            self._progress(searching, done, len(self.questions))
+            if not elsewhere:  # a cluster says it itself
+                self._progress(searching, done, len(self.questions))
         back = np.argsort(np.array([number for batch in batches for number in batch], np.int64))
         every = [known[i] for i in range(len(batches))]
         seconds = np.concatenate([spent for _, spent in every] or [np.zeros(0)])[back]

@@ -31,7 +31,7 @@ def built(place, **more):
     (place / "docs.jsonl").write_text(lines(NUMBERS) + "".join(EQUAL))
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(index_build, "PIECE_BYTES", PIECE)
-        return karat.index(place / "docs.jsonl", place / "i", jobs=1, chunk="whole", **more)
+        return karat.index(place / "docs.jsonl", place / "i", **{"pool": LocalPool(1), "chunk": "whole", **more})
 
 
 @pytest.fixture(scope="module")
@@ -119,6 +119,19 @@ def test_the_process_that_leads_opens_no_engine(index, tmp_path, monkeypatch):
         assert len(searched(index, SearchPool(tmp_path / "s", FakeCluster()), SystemSettings(engine)).ranked.rows)
 
 
+@pytest.mark.parametrize("timed", [True, False])
+def test_progress_counts_each_question_once_however_many_owners_search_it(index, tmp_path, timed):
+    steps = []
+    pool, say = SearchPool(tmp_path / "s", FakeCluster(jobs=4)), lambda *step: steps.append(step)
+    found = Retrieval(Engines(index), QUESTIONS, timed=timed, pool=pool, progress=say)
+    found.of(SystemSettings("bm25"), 12)
+    searching = [(done, total) for what, done, total in steps if what == "searching by bm25" and total > 1]
+    assert len(searching) >= 4
+    assert {total for _, total in searching} == {len(QUESTIONS)}
+    assert [done for done, _ in searching] == sorted(done for done, _ in searching)
+    assert searching[-1][0] == len(QUESTIONS)
+
+
 def test_an_index_of_one_shard_is_searched_by_plain_tasks(tmp_path):
     (tmp_path / "docs.jsonl").write_text(lines(range(30)))
     index, cluster = karat.index(tmp_path / "docs.jsonl", tmp_path / "i", chunk="whole"), FakeCluster()
@@ -150,7 +163,7 @@ def test_a_search_that_stopped_goes_on_by_the_other_pool(index, tmp_path, engine
     memory, kept = Kept(), []
 
     def stop(what, done, total):
-        if done > 12 and what.startswith("searching"):
+        if done > 20 and what.startswith("searching"):
             raise KeyboardInterrupt
 
     with suppress(KeyboardInterrupt):
@@ -178,7 +191,10 @@ def test_an_endpoint_is_asked_by_the_process_that_leads(tmp_path, monkeypatch):
     version = ["1"]
     monkeypatch.setitem(EMBEDDERS._loaded, "counted", make)
     embedder = EmbedderSettings("counted", base_url="https://embed.example/v1")
-    index, cluster = built(tmp_path, engines="dense", embedder=embedder), FakeCluster()
+    cluster = FakeCluster()
+    index = built(tmp_path, engines="dense", embedder=embedder, pool=cluster)
+    assert set(cluster.done) == {"ReadAndChunk"}  # nor is it asked by workers that build
+    cluster.done.clear()
     pool = SearchPool(tmp_path / "s", cluster)
     theirs = searched(index, None, SystemSettings("dense"))
     asked.clear()
