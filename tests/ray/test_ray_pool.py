@@ -4,11 +4,10 @@ import signal
 import subprocess
 import sys
 import threading
-import time
 from dataclasses import replace
 
 import pytest
-from shouted import log, outputs, shard
+from shouted import log, outputs, shard, wait_for
 
 from karat.core.errors import InputError, KaratError, UsageError
 from karat.pool import Ledger, LocalPool, PoolSettings, Task
@@ -222,10 +221,3 @@ def test_logs_say_who_did_what_and_why_it_failed(cluster, tmp_path):
 def test_an_address_that_cannot_be_is_one_sentence(address, sentence):
     with pytest.raises(KaratError, match=sentence):
         PoolSettings(by="ray", address=address).open()
-
-
-def wait_for(condition, seconds=60.0):
-    end = time.monotonic() + seconds
-    while not condition():
-        assert time.monotonic() < end, "waited in vain"
-        time.sleep(0.05)
