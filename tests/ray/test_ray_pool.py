@@ -61,6 +61,11 @@ def test_shards_of_an_owner_are_done_by_one_process(pool, tmp_path):
     assert by_owner["x"] != by_owner["y"]
 
 
+def test_shards_that_hold_the_same_are_done_once_and_each_is_told(pool, tmp_path):
+    assert outputs(run(pool, tmp_path, dict.fromkeys("abc", "same"))) == dict.fromkeys("abc", "> SAME")
+    assert len(log(tmp_path)) == 1
+
+
 @pytest.mark.parametrize("owner", [None, 0])
 def test_a_worker_that_is_killed_is_replaced(pool, tmp_path, owner):
     steps = []

@@ -297,7 +297,8 @@ class Retrieval:
         assert self._pool is not None
         assert self.engines.index is not None
         alone = [i for i in todo if i not in several]
-        blocks = {i: todo[i] for i in several} | ({_ALONE: [todo[i][0] for i in alone]} if alone else {})
+        yield from ((i, Ranked.empty(0), np.nan) for i in several if not todo[i])
+        blocks = {i: todo[i] for i in several if todo[i]} | ({_ALONE: [todo[i][0] for i in alone]} if alone else {})
         for i, ranked in self._pool.search(self.engines.index, name, depth, blocks, self._progress):
             if i == _ALONE:
                 yield from ((one, ranked.take(np.array([place])), np.nan) for place, one in enumerate(alone))

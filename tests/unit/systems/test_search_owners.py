@@ -178,6 +178,18 @@ def test_a_search_that_stopped_goes_on_by_the_other_pool(index, tmp_path, engine
     assert sum(seconds is not None for seconds in ours.total_seconds) == len(alone)
 
 
+def test_what_an_earlier_run_found_is_not_sent_to_a_cluster(index, tmp_path):
+    settings, cluster = SystemSettings("bm25"), FakeCluster()
+    theirs = searched(index, None, settings).ranked
+
+    class Earlier(Memory):
+        def earlier(self, leg, questions):
+            return list(questions), theirs.take(np.array(questions))
+
+    assert_same(searched(index, SearchPool(tmp_path / "s", cluster), settings, memory=Earlier()).ranked, theirs)
+    assert {shard.rows for shard in cluster.done["SearchBlock"]} == {3}  # those that are timed elsewhere
+
+
 def test_an_endpoint_is_asked_by_the_process_that_leads(tmp_path, monkeypatch):
     asked = []
 
