@@ -184,7 +184,7 @@ class Retrieval:
             there, here = np.flatnonzero(is_plain), np.flatnonzero(~is_plain)
             if len(there):
                 queries = [asked[i].queries[0] for i in there.tolist()]
-                ranks[there] = pool.ranks_of(index, leg, queries, [rows[i] for i in there.tolist()])
+                ranks[there] = pool.ranks_of(index, leg, queries, [rows[i] for i in there.tolist()], self._progress)
         for begin in range(0, len(here), BATCH):
             part = here[begin : begin + BATCH]
             some = part.tolist()

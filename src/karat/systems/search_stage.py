@@ -160,14 +160,17 @@ class SearchPool:
         """Whether owners can count what stands above a row."""
         return self.takes_all(index, leg) and hasattr(ENGINES.get(leg), "best_of")
 
-    def ranks_of(self, index: Index, leg: str, queries: Sequence[str], rows: Sequence[Ints]) -> Ints:
+    def ranks_of(
+        self, index: Index, leg: str, queries: Sequence[str], rows: Sequence[Ints], progress: Progress
+    ) -> Ints:
         """For each query the rank of the best of some rows in a search as deep as it goes; 0: it finds none."""
         self._begin()
         parts = {start: slice(start, start + TOGETHER) for start in range(0, len(queries), TOGETHER)}
-        asked = self._prepared(index, leg, {start: list(queries[part]) for start, part in parts.items()})
+        asked = self._prepared(index, leg, {start: list(queries[part]) for start, part in parts.items()}, progress)
         sought = {start: {"rows": [some.tolist() for some in rows[part]]} for start, part in parts.items()}
-        label, bests, ranks = f"tracing by {leg}", dict[int, Ranked](), np.zeros(len(queries), np.int64)
-        for start, folders in self._owned(CountAbove, index, leg, self._described(asked, sought), {}, label):
+        bests, ranks = dict[int, Ranked](), np.zeros(len(queries), np.int64)
+        described = self._described(asked, sought)
+        for start, folders in self._owned(CountAbove, index, leg, described, {}, f"finding gold by {leg}", progress):
             bests[start] = merged([_ranked(folder) for folder in folders], 1)
         best = {}
         for start, hits in bests.items():
@@ -176,7 +179,8 @@ class SearchPool:
             _write(folder, hits)
             rows_of = {"queries": hits.query.tolist(), "rows": hits.rows.tolist()}
             best[start] = {"best": str(folder), "hits": digest(rows_of)}
-        for start, folders in self._owned(CountAbove, index, leg, self._described(asked, best), {}, label):
+        described = self._described(asked, best)
+        for start, folders in self._owned(CountAbove, index, leg, described, {}, f"ranking gold by {leg}", progress):
             above = sum(mapped_array(folder / _COUNTS, np.int64, 1) for folder in folders)
             ranks[parts[start]] = np.where(np.diff(bests[start].offsets) > 0, above + 1, 0)
         self.clear()
@@ -191,7 +195,7 @@ class SearchPool:
         index: Index,
         leg: str,
         blocks: Mapping[int, list[str]],
-        progress: Progress = lambda what, done, total: None,
+        progress: Progress,
     ) -> dict[int, Shard]:
         """Blocks of queries as they are searched: on a cluster as vectors, where the engine searches by these.
 
@@ -233,7 +237,7 @@ class SearchPool:
         blocks: Mapping[int, Shard],
         settings: Mapping[str, Any],
         label: str,
-        progress: Progress = lambda what, done, total: None,
+        progress: Progress,
     ) -> Iterator[tuple[int, list[Path]]]:
         """What the owners of an engine did to each block, by its number, when the last of them is done."""
         groups = self._groups(index, leg)

@@ -104,11 +104,14 @@ def test_owners_search_past_what_a_question_excludes(index, tmp_path):
 def test_ranks_are_summed_over_owners(index, tmp_path, engine):
     settings, numbers = SystemSettings(engine), [*range(len(QUESTIONS)), 3, 5]
     rows = [np.unique(np.random.default_rng(n).integers(0, len(index.chunks), n % 4)) for n in numbers]
-    there = Retrieval(Engines(index), QUESTIONS, pool=SearchPool(tmp_path / "s", FakeCluster(jobs=4)))
+    pool, steps = SearchPool(tmp_path / "s", FakeCluster(jobs=4)), []
+    there = Retrieval(Engines(index), QUESTIONS, pool=pool, progress=lambda *step: steps.append(step))
     here = Retrieval(Engines(index), QUESTIONS)
     ranks = there.ranks_of(settings)(engine, numbers, rows)
     assert ranks.tolist() == here.ranks_of(settings)(engine, numbers, rows).tolist()
     assert ranks.max() > 20
+    for label in (f"finding gold by {engine}", f"ranking gold by {engine}"):
+        assert [(done, total) for what, done, total in steps if what == label][-1] == (len(QUESTIONS), len(QUESTIONS))
     assert not (tmp_path / "s").exists()
     assert there.ranks_of(settings)(engine, [], []).tolist() == []
 
