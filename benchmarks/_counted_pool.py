@@ -69,7 +69,7 @@ def size_of(path: Path) -> int:
 def counted(asked: str, owners: int, settings: Mapping[str, Any]) -> dict[str, Any]:
     """Build an index or make a run by a counted pool; what it took."""
     pool, peaks, ended = CountedPool(owners), Counter[str](), threading.Event()
-    index_build.PIECE_BYTES = PIECE_BYTES
+    index_build.PIECE_BYTES = settings.get("piece_bytes", PIECE_BYTES)
 
     def watch() -> None:
         while not ended.wait(_LOOKS):
@@ -77,7 +77,7 @@ def counted(asked: str, owners: int, settings: Mapping[str, Any]) -> dict[str, A
             peaks["leader"] = max(peaks["leader"], resident(leader))
             peaks["worker"] = max([peaks["worker"], *map(resident, workers)])
 
-    watching = threading.Thread(target=watch)
+    watching = threading.Thread(target=watch, daemon=True)
     watching.start()
     before = _seconds(resource.RUSAGE_SELF)
     if asked == "index":

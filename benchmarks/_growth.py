@@ -35,7 +35,7 @@ def cost_of(command: Sequence[str], folder: Path, codes: Sequence[int] = (0,)) -
     with (folder / "output.log").open("wb") as log:
         process = subprocess.Popen(command, cwd=folder, stdout=log, stderr=log, stdin=subprocess.DEVNULL)
         peak, ended = [0.0], threading.Event()
-        watch = threading.Thread(target=_watch, args=(process.pid, peak, ended))
+        watch = threading.Thread(target=_watch, args=(process.pid, peak, ended), daemon=True)
         watch.start()
         _, status, usage = os.wait4(process.pid, 0)
         process.returncode = os.waitstatus_to_exitcode(status)

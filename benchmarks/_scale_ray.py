@@ -151,7 +151,7 @@ def took(command: Sequence[str], folder: Path) -> Took:
         while not ended.wait(_LOOKS):
             taken.update(processor_seconds(os.getpid()))
 
-    watching = threading.Thread(target=watch)
+    watching = threading.Thread(target=watch, daemon=True)
     watching.start()
     begun = time.perf_counter()
     try:

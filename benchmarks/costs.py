@@ -19,7 +19,7 @@ import subprocess
 import sys
 import tempfile
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from itertools import combinations
 from pathlib import Path
 from typing import Any
@@ -33,7 +33,10 @@ from benchmarks.scale import Scale, karat
 SYSTEMS = ("pure_dense", "pure_sparse", "balanced")
 OWNERS = 2
 SIZES, QUESTIONS, ROWS = (30_000, 100_000, 300_000), (1_500, 3_000, 6_000), (300_000, 1_000_000, 3_000_000)
-MB, GB = 10**6, 10**9
+MOST_PIECES, LEAST_OF_A_PIECE = 256, 25_000
+"""Into how many pieces a corpus is cut at most, and how many of these passages one holds at least."""
+MB = 10**6
+_OF_PIECES = "memory of a worker by its piece, MB"
 
 
 @dataclass(frozen=True)
@@ -51,13 +54,26 @@ class Size:
 
 Terms = dict[str, Callable[[Size], float]]
 PER_CHUNK: Terms = {"1": lambda at: 1, "chunk": lambda at: at.chunks}
+PER_PIECE: Terms = {"1": lambda at: 1, "chunk of a piece": lambda at: at.chunks}
 PER_QUESTION: Terms = {"1": lambda at: 1, "question": lambda at: at.questions}
 PER_ANSWER: Terms = {"1": lambda at: 1, "answer": lambda at: at.answers}
 PER_PAIR: Terms = {**PER_QUESTION, "question x chunk": lambda at: at.questions * at.chunks}
 PER_BOTH: Terms = {**PER_ANSWER, "chunk": lambda at: at.chunks}
 PER_ROW: Terms = {"1": lambda at: 1, "row": lambda at: at.rows}
-OF_RUNS = {"embedding": PER_QUESTION, "searching": PER_PAIR, "tracing": PER_PAIR, "leading": PER_BOTH}
-"""What the cost of a label of a run grows with, by its first word; of others with the answers."""
+OF_RUNS = {
+    "embedding questions, s": PER_QUESTION,
+    **dict.fromkeys(
+        [
+            f"{doing} by {leg}, s"
+            for doing in ("searching", "finding gold", "ranking gold")
+            for leg in ("dense", "bm25")
+        ],
+        PER_PAIR,
+    ),
+    **dict.fromkeys(["leading, s", "memory of leading, MB"], PER_BOTH),
+    "memory of a worker, MB": PER_CHUNK,
+}
+"""What the costs of a run grow with; the others with the answers."""
 
 
 @dataclass(frozen=True)
@@ -102,19 +118,28 @@ class Costs:
     def measure(self) -> None:
         """Measure all sizes and print the coefficients."""
         sizes = self._files.sizes(*SIZES)
-        self._fit("index", {Size(chunks=n): self._indexed(n) for n in sizes}, lambda label: PER_CHUNK)
+        pieces = {Size(chunks=n): self._in_one_piece(n) for n in sizes}
+        self._fit("index", pieces, {}, PER_PIECE)
+        built = {Size(chunks=n): self._indexed(n) for n in sizes}
+        for one in built.values():
+            one.pop("memory of a worker, MB")  # that of pieces
+        self._fit("index", built, {}, PER_CHUNK)
         grid = dict.fromkeys([*((n, QUESTIONS[1]) for n in sizes), *((sizes[-1], q) for q in QUESTIONS)])
-        self._fit("run", {Size(n, q): self._ran(n, q) for n, q in grid}, lambda label: OF_RUNS.get(label, PER_ANSWER))
+        self._fit("run", {Size(n, q): self._ran(n, q) for n, q in grid}, OF_RUNS, PER_ANSWER)
         rows = [n for n in ROWS if self._most is None or n <= 10 * self._most]
-        scored = {Size(rows=n): self._scored(n) for n in rows}
-        self._fit("score", scored, lambda label: PER_ROW)
+        self._fit("score", {Size(rows=n): self._scored(n) for n in rows}, {}, PER_ROW)
 
     def say(self, size: Size, workers: int) -> None:
         """What the model says of a size."""
         print(f"\n     {size.chunks:,} chunks, {size.questions:,} questions, {size.rows:,} rows, {workers} workers")
         for part in ("index", "run", "score"):
-            said = {name: fit.at(size) for name, fit in self.fits.items() if name.startswith(f"{part}, ")}
-            seconds = {name: value for name, value in said.items() if name.endswith(" s")}
+            pieces = replace(size, chunks=max(LEAST_OF_A_PIECE, -(-size.chunks // MOST_PIECES)))
+            said = {
+                name: fit.at(pieces if fit.terms is PER_PIECE else size)
+                for name, fit in self.fits.items()
+                if name.startswith(f"{part}, ")
+            }
+            seconds = {name: value for name, value in said.items() if name.endswith(", s")}
             leading = sum(value for name, value in seconds.items() if "leading" in name)
             shared = sum(seconds.values()) - leading
             for name, value in said.items():
@@ -124,20 +149,22 @@ class Costs:
                 f"the process that leads {leading / 3600:,.1f} h"
             )
 
-    def _fit(self, part: str, measured: dict[Size, dict[str, float]], terms_of: Callable[[str], Terms]) -> None:
-        for name in dict.fromkeys(name for held in measured.values() for name in held):
-            label, _, unit = name.rpartition(", ")
-            terms = terms_of(label.split()[0] if unit == "s" else "leading" if "leading" in label else "")
-            if label == "moved" and part == "run":
-                terms = PER_QUESTION
-            values = [held.get(name, 0.0) for held in measured.values()]
-            fit = self.fits[f"{part}, {label} {unit}"] = Fit.of(terms, list(measured), values)
-            print(f"     {part}, {label:<28} {unit:>2} = {fit}", flush=True)
+    def _fit(self, part: str, measured: dict[Size, dict[str, float]], of: dict[str, Terms], others: Terms) -> None:
+        """Fit a line to each cost of a part of the work, and print it."""
+        for name in next(iter(measured.values())):
+            fit = Fit.of(of.get(name, others), list(measured), [held[name] for held in measured.values()])
+            self.fits[f"{part}, {name}"] = fit
+            print(f"     {part}, {name:<42} = {fit}", flush=True)
 
-    def _indexed(self, passages: int) -> dict[str, float]:
+    def _indexed(self, passages: int, **more: int) -> dict[str, float]:
         folder = self._files.passages(passages)
         shutil.rmtree(folder / "counted.index", ignore_errors=True)
-        return _counted("index", {"docs": str(folder / "passages.jsonl"), "index": str(folder / "counted.index")})
+        docs, index = str(folder / "passages.jsonl"), str(folder / "counted.index")
+        return _counted("index", {"docs": docs, "index": index, **more})
+
+    def _in_one_piece(self, passages: int) -> dict[str, float]:
+        found = self._indexed(passages, piece_bytes=1 << 40)
+        return {_OF_PIECES: found["memory of a worker, MB"]}
 
     def _ran(self, passages: int, questions: int) -> dict[str, float]:
         folder = self._files.passages(passages)
@@ -159,7 +186,7 @@ class Costs:
         return {"leading, s": cost.seconds, "memory of leading, MB": cost.megabytes, "moved, MB": disk}
 
 
-def _counted(asked: str, settings: dict[str, str]) -> dict[str, float]:
+def _counted(asked: str, settings: dict[str, Any]) -> dict[str, float]:
     """What one size took, by label and unit."""
     command = [sys.executable, "-m", "benchmarks._counted_pool", asked, str(OWNERS)]
     done = subprocess.run(command, input=json.dumps(settings), capture_output=True, text=True, check=False)
