@@ -66,6 +66,11 @@ def test_shards_that_hold_the_same_are_done_once_and_each_is_told(pool, tmp_path
     assert len(log(tmp_path)) == 1
 
 
+def test_a_shard_takes_no_more_threads_than_processors_are_asked_for_it(pool, tmp_path):
+    assert outputs(run(pool, tmp_path, {"a": "threads"})) == {"a": "> 1"}
+    assert outputs(run(pool, tmp_path, {"b": "threads "}, owners={"b": 0})) == {"b": "> 1"}
+
+
 @pytest.mark.parametrize("owner", [None, 0])
 def test_a_worker_that_is_killed_is_replaced(pool, tmp_path, owner):
     steps = []

@@ -53,6 +53,7 @@ def _be_at_home(home: Mapping[str, Any]) -> None:
     where = f"the node {socket.gethostname()}"
     for name, value in FEW_THREADS.items():
         os.environ.setdefault(name, value)
+    os.environ.setdefault("RAYON_NUM_THREADS", os.environ.get("OMP_NUM_THREADS", "1"))  # Ray sets but the latter
     here, there = (
         {name: found.get(name, "not installed") for name in PACKAGES} for found in (versions(), home["versions"])
     )
