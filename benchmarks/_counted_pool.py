@@ -68,6 +68,7 @@ def size_of(path: Path) -> int:
 
 def counted(asked: str, owners: int, settings: Mapping[str, Any]) -> dict[str, Any]:
     """Build an index or make a run by a counted pool; what it took."""
+    os.sched_setaffinity(0, {max(os.sched_getaffinity(0))})  # as a shard has: threads that wait for others count too
     pool, peaks, ended = CountedPool(owners), Counter[str](), threading.Event()
     index_build.PIECE_BYTES = settings.get("piece_bytes", PIECE_BYTES)
 
