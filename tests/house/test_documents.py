@@ -22,7 +22,7 @@ TUTORIAL = DOCS / "tutorial.md"
 REFERENCE = DOCS / "reference"
 GALLERY = DOCS / "gallery" / "README.md"  # what it shows is run where the packages are: tests/frameworks
 MOST_LINES = 100  # of a page that says how to do one thing
-MOST_WORDS = 35_000  # written by hand
+MOST_WORDS = 35_500  # written by hand
 
 
 def blocks(language, pages=PAGES):
