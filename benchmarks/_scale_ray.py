@@ -24,7 +24,7 @@ from benchmarks._growth import cost_of, processor_seconds
 from benchmarks.scale import Scale, karat
 from karat.pool import Ledger, PoolSettings, Shard, Task
 
-PASSAGES, QUESTIONS = 250_000, 3_000
+PASSAGES, QUESTIONS = 250_000, 1_000
 WORKERS = (1, 2, 4)
 _LOOKS = 0.2  # seconds between two looks at what processes have taken
 FEW, MANY = 4, 204  # shards: what more of them take, divided by how many more, is what one takes
