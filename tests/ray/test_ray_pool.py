@@ -139,6 +139,17 @@ def test_what_a_node_was_at_that_goes_is_done_on_another(own_cluster, tmp_path, 
     assert done == [{name: f"> {text.upper()}" for name, text in texts.items()}]
 
 
+def test_work_waits_for_a_node_that_has_what_is_asked_for_it_and_says_so(own_cluster, tmp_path):
+    pool = PoolSettings(by="ray", address=own_cluster.address, resources={"build": {"gpu": 1}}).open()
+    steps, done = [], []
+    thread = threading.Thread(target=lambda: done.append(outputs(run(pool, tmp_path, {"a": "one"}, steps=steps))))
+    thread.start()
+    wait_for(lambda: ("shouting: waiting for a node with cpu 1, gpu 1, which none has now", 0, 1) in steps)
+    own_cluster.add(1, num_gpus=1)
+    thread.join(120)
+    assert done == [{"a": "> ONE"}]
+
+
 def test_a_driver_that_was_killed_is_followed_by_another_that_goes_on(cluster, tmp_path):
     for name in "abcd":
         shard(tmp_path, f"slow until {name}", name)
