@@ -35,7 +35,7 @@ def cost_of(command: Sequence[str], folder: Path, codes: Sequence[int] = (0,)) -
     with (folder / "output.log").open("wb") as log:
         process = subprocess.Popen(command, cwd=folder, stdout=log, stderr=log, stdin=subprocess.DEVNULL)
         peak, ended = [0.0], threading.Event()
-        watch = threading.Thread(target=_watch, args=(process.pid, peak, ended))
+        watch = threading.Thread(target=_watch, args=(process.pid, peak, ended), daemon=True)
         watch.start()
         _, status, usage = os.wait4(process.pid, 0)
         process.returncode = os.waitstatus_to_exitcode(status)
@@ -55,10 +55,10 @@ def exponent(sizes: Sequence[int], costs: Sequence[Cost], nothing: Cost) -> floa
 
 def _watch(process: int, peak: list[float], ended: threading.Event) -> None:
     while not ended.wait(_LOOKS):
-        peak[0] = max(peak[0], sum(map(resident, _family(process))) / 2**20)
+        peak[0] = max(peak[0], sum(map(resident, family(process))) / 2**20)
 
 
-def _family(process: int) -> list[int]:
+def family(process: int) -> list[int]:
     """A process and all that it started, as far as they live."""
     members = [process]
     for member in members:
@@ -68,6 +68,18 @@ def _family(process: int) -> list[int]:
             except OSError:  # it has just ended
                 continue
     return members
+
+
+def processor_seconds(process: int) -> dict[int, float]:
+    """What each process of a family has taken itself, by its number."""
+    taken = {}
+    for member in family(process):
+        try:
+            fields = Path(f"/proc/{member}/stat").read_text().rpartition(")")[2].split()
+        except OSError:  # it has just ended
+            continue
+        taken[member] = sum(map(int, fields[11:13])) / os.sysconf("SC_CLK_TCK")
+    return taken
 
 
 def resident(process: int) -> int:

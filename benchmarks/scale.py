@@ -1,6 +1,7 @@
 """How cost grows with the work: processor seconds, peak memory, and the exponent of the largest decade.
 
     python -m benchmarks scale [PART ...] [--most N] [--against PYTHON] [--folder FOLDER]
+    python -m benchmarks scale --pool ray [PART ...]    see _scale_ray.py
 
 Parts: index, change, run, settings, questions, rows, jsonl, parquet, check, and only when named: millions (1M and 10M
 passages with vectors in half precision; 30 GB of disk). Every command runs as a user would run it, in a process of its
@@ -20,6 +21,7 @@ import sys
 import tempfile
 from collections.abc import Callable, Sequence
 from pathlib import Path
+from typing import Any
 
 from benchmarks import _made_files as made
 from benchmarks._growth import Cost, cost_of, exponent
@@ -239,22 +241,29 @@ def mark(fine: bool) -> str:
 
 
 PARTS = ("index", "change", "run", "settings", "questions", "rows", "parquet", "jsonl", "check")
+PARTS_BY_RAY = ("overhead", "index", "embed", "run")
 
 
 def main() -> None:
     parser = argparse.ArgumentParser(prog="python -m benchmarks scale")
-    parser.add_argument("parts", nargs="*", metavar="PART", help=", ".join(PARTS))
+    parser.add_argument("parts", nargs="*", metavar="PART", help=f"{', '.join(PARTS)}; {', '.join(PARTS_BY_RAY)}")
+    parser.add_argument("--pool", choices=("local", "ray"), default="local", help="ray: beside the local pool")
     parser.add_argument("--most", type=int, help="the largest size to run")
     parser.add_argument("--against", help="the Python of another karat")
     parser.add_argument("--folder", type=Path, help="where made files stay; without it a temporary folder")
     asked = parser.parse_args(sys.argv[2:])
-    if unknown := set(asked.parts) - {*PARTS, "millions"}:
-        parser.error(f"unknown: {', '.join(sorted(unknown))}. There are {', '.join(PARTS)} and millions.")
+    parts = PARTS_BY_RAY if asked.pool == "ray" else PARTS
+    if unknown := set(asked.parts) - {*parts, *(() if asked.pool == "ray" else ("millions",))}:
+        parser.error(f"unknown: {', '.join(sorted(unknown))}. There are {', '.join(parts)}.")
     os.environ.pop("PYTHONDONTWRITEBYTECODE", None)
-    print(f"     {platform.machine()}, {os.cpu_count()} processors, Python {platform.python_version()}")
+    print(f"     {platform.machine()}, {os.cpu_count()} processors, Python {platform.python_version()}", flush=True)
     with tempfile.TemporaryDirectory() as scratch:
         folder = (asked.folder or Path(scratch)).resolve()
         folder.mkdir(parents=True, exist_ok=True)
-        scale = Scale(folder, asked.most, asked.against)
-        for part in asked.parts or PARTS:
+        scale: Any = Scale(folder, asked.most, asked.against)
+        if asked.pool == "ray":
+            from benchmarks._scale_ray import ScaleByRay
+
+            scale = ScaleByRay(folder, asked.most)
+        for part in asked.parts or parts:
             getattr(scale, part)()

@@ -1,5 +1,7 @@
 """Shards for the stages of `shouting`, and what came of them."""
 
+import time
+
 from karat.pool import Shard
 
 
@@ -16,3 +18,10 @@ def outputs(pairs):
 def log(tmp_path):
     path = tmp_path / "log"
     return [line.split() for line in path.read_text().splitlines()] if path.exists() else []
+
+
+def wait_for(condition, seconds=60.0):
+    end = time.monotonic() + seconds
+    while not condition():
+        assert time.monotonic() < end, "waited in vain"
+        time.sleep(0.05)

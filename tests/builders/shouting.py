@@ -32,6 +32,8 @@ class Upper:
         if text == "slow":
             (shard.path.parent / "pid").write_text(str(os.getpid()))
             time.sleep(60)
+        if text.startswith("threads"):
+            text = os.environ.get("RAYON_NUM_THREADS", "all")
         if text.startswith("slow until"):
             begin(shard.path.parent)
         if text.startswith("no room") and node() == (shard.path.parent / "full").read_text():

@@ -34,10 +34,12 @@ class Nodes:
 
 @pytest.fixture(scope="session", autouse=True)
 def _environment():
-    """What nodes inherit: the sources under test, the builders, and no statistics sent."""
+    """What nodes inherit: the sources under test, the builders, no statistics sent, and no number of threads."""
     import karat
 
     before = dict(os.environ)
+    for library in ("OMP", "OPENBLAS", "RAYON"):
+        os.environ.pop(f"{library}_NUM_THREADS", None)
     os.environ["PYTHONPATH"] = os.pathsep.join([str(Path(karat.__file__).parents[1]), str(BUILDERS)])
     os.environ["RAY_USAGE_STATS_ENABLED"] = "0"
     os.environ["PATH"] = os.pathsep.join([str(Path(sys.executable).parent), os.environ["PATH"]])

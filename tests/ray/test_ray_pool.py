@@ -4,11 +4,10 @@ import signal
 import subprocess
 import sys
 import threading
-import time
 from dataclasses import replace
 
 import pytest
-from shouted import log, outputs, shard
+from shouted import log, outputs, shard, wait_for
 
 from karat.core.errors import InputError, KaratError, UsageError
 from karat.pool import Ledger, LocalPool, PoolSettings, Task
@@ -60,6 +59,16 @@ def test_shards_of_an_owner_are_done_by_one_process(pool, tmp_path):
     by_owner = {owner: {pid for name, pid in log(tmp_path) if name[0] == owner} for owner in "xy"}
     assert [len(pids) for pids in by_owner.values()] == [1, 1]
     assert by_owner["x"] != by_owner["y"]
+
+
+def test_shards_that_hold_the_same_are_done_once_and_each_is_told(pool, tmp_path):
+    assert outputs(run(pool, tmp_path, dict.fromkeys("abc", "same"))) == dict.fromkeys("abc", "> SAME")
+    assert len(log(tmp_path)) == 1
+
+
+def test_a_shard_takes_no_more_threads_than_processors_are_asked_for_it(pool, tmp_path):
+    assert outputs(run(pool, tmp_path, {"a": "threads"})) == {"a": "> 1"}
+    assert outputs(run(pool, tmp_path, {"b": "threads "}, owners={"b": 0})) == {"b": "> 1"}
 
 
 @pytest.mark.parametrize("owner", [None, 0])
@@ -128,6 +137,17 @@ def test_what_a_node_was_at_that_goes_is_done_on_another(own_cluster, tmp_path, 
     (tmp_path / "go").touch()
     thread.join(120)
     assert done == [{name: f"> {text.upper()}" for name, text in texts.items()}]
+
+
+def test_work_waits_for_a_node_that_has_what_is_asked_for_it_and_says_so(own_cluster, tmp_path):
+    pool = PoolSettings(by="ray", address=own_cluster.address, resources={"build": {"gpu": 1}}).open()
+    steps, done = [], []
+    thread = threading.Thread(target=lambda: done.append(outputs(run(pool, tmp_path, {"a": "one"}, steps=steps))))
+    thread.start()
+    wait_for(lambda: ("shouting: waiting for a node with cpu 1, gpu 1, which none has now", 0, 1) in steps)
+    own_cluster.add(1, num_gpus=1)
+    thread.join(120)
+    assert done == [{"a": "> ONE"}]
 
 
 def test_a_driver_that_was_killed_is_followed_by_another_that_goes_on(cluster, tmp_path):
@@ -222,10 +242,3 @@ def test_logs_say_who_did_what_and_why_it_failed(cluster, tmp_path):
 def test_an_address_that_cannot_be_is_one_sentence(address, sentence):
     with pytest.raises(KaratError, match=sentence):
         PoolSettings(by="ray", address=address).open()
-
-
-def wait_for(condition, seconds=60.0):
-    end = time.monotonic() + seconds
-    while not condition():
-        assert time.monotonic() < end, "waited in vain"
-        time.sleep(0.05)

@@ -21,7 +21,7 @@ class ProgressLine:
 
     def __init__(self, clock: Callable[[], float] = time.monotonic) -> None:
         self.clock = clock
-        self.what, self.begun, self.shown = "", 0.0, 0.0
+        self.what, self.first, self.begun, self.shown = "", 0, 0.0, 0.0
 
     def line(self, what: str, done: int = 0, total: int = 1, width: int | None = None) -> str | None:
         """The step in one printable line, with a bar, the pace and the time left where there is something to count.
@@ -30,7 +30,7 @@ class ProgressLine:
         """
         now = self.clock()
         if what != self.what:
-            self.begun = now
+            self.first, self.begun = done, now
         elif now - self.shown < _SHOWN_AGAIN and done < total:
             return None
         self.what, self.shown = what, now
@@ -39,23 +39,36 @@ class ProgressLine:
             full = _BAR * done // total
             match = _UNIT.search(what)
             label, unit = (what[: match.start()], f" {match[1]}") if match else (what, "")
-            counts = f"{done:,} of {total:,}{unit}{_pace(done, total, now - self.begun, unit)}  {label}"
+            counts = f"{done:,} of {total:,}{unit}{_pace(done, total, now - self.begun, unit, self.first)}  {label}"
             line = f"[{'#' * full}{'.' * (_BAR - full)}] {counts}"
             if width is not None and len(line) > width:
                 line = counts
         return "".join(c if c.isprintable() else "?" for c in line)
 
 
-def _pace(done: int, total: int, seconds: float, unit: str = "") -> str:
+def seconds_left(done: int, total: int, seconds: float, first: int = 0) -> float | None:
+    """The time left of a step that was at `first` so many seconds ago; None before that can be told.
+
+    >>> seconds_left(50, 200, 10.0), seconds_left(950, 1000, 10.0, first=900)
+    (30.0, 10.0)
+    """
+    if seconds < 1 or not first < done < total:
+        return None
+    return (total - done) * seconds / (done - first)
+
+
+def _pace(done: int, total: int, seconds: float, unit: str = "", first: int = 0) -> str:
     """How many a second, and the time left, once that can be told.
 
     >>> _pace(50, 200, 10.0), _pace(1, 2, 0.1), _pace(10, 1000, 100.0, " MB")
     (', 5.0/s, 30 s left', '', ', 0.1 MB/s, 165 min left')
     """
-    if seconds < 1 or not 0 < done < total:
+    left = seconds_left(done, total, seconds, first)
+    if left is None:
         return ""
-    left = (total - done) * seconds / done
-    return f", {done / seconds:,.1f}{unit}/s, " + (f"{left:.0f} s left" if left < 120 else f"{left / 60:.0f} min left")
+    return f", {(done - first) / seconds:,.1f}{unit}/s, " + (
+        f"{left:.0f} s left" if left < 120 else f"{left / 60:.0f} min left"
+    )
 
 
 class NotebookLine:

@@ -63,9 +63,8 @@ class BlockWork:
 
     @classmethod
     def of(cls, pool: BlockPool, embedder: EmbedderSettings) -> BlockWork:
-        """Endpoints that embed are asked from one place, and a folder of a model is loaded once on a machine."""
-        is_alone = embedder.address is not None or (embedder.folder is not None and not pool.pool.is_cluster)
-        return cls(pool, None if is_alone else embedder)
+        """Blocks for a pool, whose workers make the embedder unless the process that leads is to embed alone."""
+        return cls(pool, None if embedder.is_made_once(is_cluster=pool.pool.is_cluster) else embedder)
 
     def _embedder(self, models: Models) -> dict[str, Any]:
         """The embedder as the settings of a stage say it, with what vectors it has to make."""

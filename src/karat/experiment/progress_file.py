@@ -11,6 +11,7 @@ from pathlib import Path
 from typing import Any
 
 from karat.core.errors import InputError
+from karat.core.progress import seconds_left
 from karat.core.text.words import money
 from karat.io.writing import write_whole
 
@@ -26,17 +27,18 @@ class WrittenProgress:
 
     def __init__(self, path: Path, say: Say) -> None:
         self._path, self._say = path, say
-        self._step, self._begun, self._last = "", time.time(), 0.0
+        self._step, self._first, self._begun, self._last = "", 0, time.time(), 0.0
         self.spent: Callable[[], Sequence[Mapping[str, Any]]] = lambda: ()
 
     def __call__(self, what: str, done: int, total: int) -> None:
         self._say(what, done, total)
         if what != self._step:
-            self._step, self._begun = what, time.time()
+            self._step, self._first, self._begun = what, done, time.time()
         if time.monotonic() - self._last >= _EVERY:
             self._last = time.monotonic()
             costs = [one["cost_usd"] for one in self.spent() if one.get("cost_usd") is not None]
-            state = {"what": what, "done": done, "total": max(done, total), "begun": round(self._begun, 3)}
+            state = {"what": what, "done": done, "total": max(done, total), "first": self._first}
+            state["begun"] = round(self._begun, 3)
             state |= {"cost_usd": sum(costs)} if costs else {}
             with suppress(InputError):  # a run does not end because it cannot say how far it is
                 write_whole(self._path, json.dumps(state) + "\n", private=True)
@@ -83,7 +85,7 @@ class RunProgress:
                 return None
             held = json.loads(path.read_text("utf-8"))
             what, done, total, begun = (held[name] for name in ("what", "done", "total", "begun"))
-            cost = held.get("cost_usd")
+            first, cost = held.get("first", 0), held.get("cost_usd")
         except (OSError, ValueError, TypeError, KeyError, AttributeError, RecursionError):
             return None
         if not isinstance(what, str) or type(done) is not int or type(total) is not int:
@@ -91,6 +93,6 @@ class RunProgress:
         if not 0 <= done <= total < 2**53 or not (cost is None or (isinstance(cost, float | int) and cost >= 0)):
             return None
         left = None
-        if isinstance(begun, int | float) and 0 < done < total and (spent := time.time() - begun) >= 1:
-            left = round((total - done) * spent / done, 1)
-        return cls(what[:_MOST_LETTERS], done, total, left, cost)
+        if isinstance(begun, int | float) and type(first) is int and first >= 0:
+            left = seconds_left(done, total, time.time() - begun, first)
+        return cls(what[:_MOST_LETTERS], done, total, None if left is None else round(left, 1), cost)

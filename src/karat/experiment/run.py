@@ -18,6 +18,7 @@ from karat.core.docs import unread_line
 from karat.core.errors import UsageError
 from karat.core.progress import shown_in_notebook
 from karat.core.text.words import plural
+from karat.core.versions import versions
 from karat.experiment.frozen import refuse_changed
 from karat.experiment.progress_file import progress_written
 from karat.experiment.spec_systems import BuiltIndex, SpecSystems
@@ -40,7 +41,6 @@ if TYPE_CHECKING:
 Say = Callable[[str, int, int], None]
 Announce = Callable[[str], None]
 INDEXES, LOGS = "indexes", "logs"
-_PACKAGES = ("numpy", "polars", "faiss-cpu", "PyStemmer", "wordllama")  # whose versions may change figures
 
 
 @shown_in_notebook("say")
@@ -167,7 +167,7 @@ def manifest_of(spec: Spec, testset: TestSet, indexes: Sequence[Index], command:
             "python": sys.version.split()[0],
             "system": f"{platform.system()} {platform.machine()}",
             "processors": os.cpu_count(),
-            "packages": {name: version(name) for name in _PACKAGES},
+            "packages": versions(),
         },
     }
 

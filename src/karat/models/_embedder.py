@@ -66,6 +66,13 @@ class EmbedderSettings(ServerSettings):
     def folder(self) -> str | None:
         return self.target if self.name != _AT_OPENAI else None
 
+    def is_made_once(self, *, is_cluster: bool) -> bool:
+        """Whether the process that leads is to embed alone.
+
+        An endpoint is asked from one place, which has the key, and a folder of a model is loaded once on a machine.
+        """
+        return self.address is not None or (self.folder is not None and not is_cluster)
+
     def knows(self, language: str | None) -> bool:
         """Whether the model was made for a language; yes where the model or the language (None) is unknown to karat."""
         return language is None or self.label not in LANGUAGES or language in LANGUAGES[self.label]

@@ -5,21 +5,22 @@ from __future__ import annotations
 import os
 import shutil
 from collections.abc import Container, Iterator, Sequence
-from dataclasses import asdict
+from dataclasses import asdict, replace
 from importlib.util import find_spec
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from karat.core.errors import KaratError
-from karat.pool._ray_worker import versions
+from karat.core.versions import versions
 from karat.pool._replies import plain_shard, raised, shard_of
 from karat.pool._shown import ShownShards
+from karat.pool._task import Shard
 from karat.pool.process import ChildProcess, message
 
 if TYPE_CHECKING:
     from karat.pool._ledger import Ledger
     from karat.pool._settings import PoolSettings
-    from karat.pool._task import Progress, Shard, Task
+    from karat.pool._task import Progress, Task
 
 _SERVE = "karat.pool._ray_leader:serve"
 _ENVIRONMENT = {"RAY_USAGE_STATS_ENABLED": "0"}
@@ -81,20 +82,23 @@ class RayPool:
         if self._leader is None:
             self._connected()
         assert self._leader is not None
-        shown, by_digest = ShownShards(task, todo, progress), {shard.digest: shard for shard in todo}
+        shown, by_digest = ShownShards(task, todo, progress), dict[str, list[Shard]]()
+        for shard in todo:
+            by_digest.setdefault(shard.digest, []).append(shard)
         probe = ledger.probe()
         try:
-            self._leader.send(message(self._request(task, todo, ledger, probe)))
+            distinct = [same[0] for same in by_digest.values()]
+            self._leader.send(message(self._request(task, distinct, ledger, probe)))
             while "done" not in (event := self._reply()):
                 if "output" in event:
                     key, output = event["output"]
                     done = shard_of(output)
                     ledger.await_folder(done.path)
-                    shown.done(by_digest[key])
-                    yield by_digest[key], done
+                    shown.done(by_digest[key][0])
+                    yield from ((shard, replace(done, name=shard.name)) for shard in by_digest[key])
                 elif "step" in event:
                     key, *step = event["step"]
-                    shown.step(by_digest[key], *step)
+                    shown.step(by_digest[key][0], *step)
                 else:
                     progress(event["note"], 0, 1)
         except BaseException:

@@ -35,6 +35,7 @@ _PROBE_SECONDS = 120.0
 _CONNECT_SECONDS = 10.0
 _COUNTED_SECONDS = 2.0  # for which the nodes of the cluster are taken to be those that were there
 _NAMES = {"cpu": "CPU", "gpu": "GPU"}
+_WORK = ray.remote(work)  # once: Ray sends each one that is made to the cluster
 
 
 def serve() -> None:
@@ -43,7 +44,7 @@ def serve() -> None:
     first = requests.next()
     try:
         cluster = _Cluster(first)
-        requests.reply(jobs=cluster.slots("search"))
+        requests.reply(jobs=max(1, cluster.slots("search")))
     except Exception as problem:
         requests.reply(error=described(problem))
         return
@@ -71,9 +72,13 @@ class _Cluster:
         self._probed: set[tuple[str, str]] = set()
         self._slots: dict[str, tuple[float, int]] = {}
 
+    def asked(self, kind: str) -> dict[str, float]:
+        """What a shard of a kind of work takes, as users say it."""
+        return {"cpu": 1.0, **self._resources.get(kind, {})}
+
     def options(self, kind: str) -> dict[str, Any]:
         """What a shard of a kind of work takes, as Ray wants to be told."""
-        asked = {"cpu": 1.0, **self._resources.get(kind, {})}
+        asked = self.asked(kind)
         more = {name: value for name, value in asked.items() if name not in ("cpu", "gpu", "memory_gb")}
         return {
             "num_cpus": asked["cpu"],
@@ -83,15 +88,15 @@ class _Cluster:
         }
 
     def slots(self, kind: str) -> int:
-        """How many shards of a kind of work the cluster can do at a time now; at least one, for which it may wait."""
+        """How many shards of a kind of work the cluster can do at a time now; 0: no node has what one takes."""
         if self._jobs is not None:
             return int(self._jobs)
         if kind in self._slots and time.monotonic() - self._slots[kind][0] < _COUNTED_SECONDS:
             return self._slots[kind][1]
-        asked = {"cpu": 1.0, **self._resources.get(kind, {})}
+        asked = self.asked(kind)
         wanted = {_NAMES.get(name, name): value for name, value in asked.items() if value and name != "memory_gb"}
         nodes = [node["Resources"] for node in ray.nodes() if node["Alive"]]
-        slots = max(1, sum(min(int(node.get(name, 0) // value) for name, value in wanted.items()) for node in nodes))
+        slots = sum(min(int(node.get(name, 0) // value) for name, value in wanted.items()) for node in nodes)
         self._slots[kind] = time.monotonic(), slots
         return slots
 
@@ -106,7 +111,7 @@ class _Cluster:
         looks = []
         for node in nodes:
             there = NodeAffinitySchedulingStrategy(node, soft=False)
-            looks.append(ray.remote(work).options(num_cpus=0, scheduling_strategy=there).remote(request, self.board))
+            looks.append(_WORK.options(num_cpus=0, scheduling_strategy=there).remote(request, self.board))
         ready, late = ray.wait(looks, num_returns=len(looks), timeout=_PROBE_SECONDS) if looks else ([], [])
         for look in ready:
             try:
@@ -175,6 +180,9 @@ class _Dispatch:
 
     def events(self) -> Iterator[dict[str, Any]]:
         """What is to be said to the process that asks: steps, notes, outputs."""
+        if not self._cluster.slots(kind := self._asked["task"]["work"]):
+            takes = ", ".join(f"{name} {value:g}" for name, value in self._cluster.asked(kind).items())
+            yield {"note": f"{self._asked['task']['label']}: waiting for a node with {takes}, which none has now"}
         try:
             while self._under_way or any(self._waiting.values()):
                 self._hand_out()
@@ -196,12 +204,12 @@ class _Dispatch:
                 ray.kill(actor)
 
     def _hand_out(self) -> None:
-        slots = self._cluster.slots(self._asked["task"]["work"])
+        slots = max(1, self._cluster.slots(self._asked["task"]["work"]))  # one waits for a node that can do it
         plain = sum(shard["owner"] is None for shard in self._under_way.values())
         for owner, waiting in self._waiting.items():
             if owner is None:
                 while waiting and plain < slots + slots // _MORE:
-                    self._submit(ray.remote(work), waiting.popleft(), max_retries=0)
+                    self._submit(_WORK, waiting.popleft(), max_retries=0)
                     plain += 1
                 continue
             mine = sum(shard["owner"] == owner for shard in self._under_way.values())

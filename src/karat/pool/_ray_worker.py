@@ -10,40 +10,27 @@ import traceback
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from datetime import UTC, datetime
-from importlib.metadata import PackageNotFoundError, version
 from pathlib import Path
 from typing import Any
 
 from karat.core.errors import KaratError
+from karat.core.versions import PACKAGES, versions
 from karat.pool._ledger import Ledger
 from karat.pool._replies import described, plain_shard, shard_of
 from karat.pool._task import Progress, Stage, Task
 from karat.pool.process import FEW_THREADS
 
-PACKAGES = ("karat", "numpy", "polars", "faiss-cpu", "PyStemmer", "wordllama")
-"""Whose versions may change what is written."""
 _OFTEN = 0.5  # seconds between two reports of progress of a shard
 
 _at_home: set[str] = set()
 _stages: dict[str, tuple[Stage, dict[str, Progress]]] = {}
 
 
-def versions() -> dict[str, str]:
-    """The versions here of what may change what is written."""
-    found = {}
-    for name in PACKAGES:
-        try:
-            found[name] = version(name)
-        except PackageNotFoundError:
-            found[name] = "none"
-    return found
-
-
 def work(request: str, board: Any) -> str:
     """Do a shard, or where none is named look whether one could be done here; what came of it, or the error."""
     from ray import get, get_runtime_context
 
-    asked, begun = json.loads(request), time.monotonic()
+    asked = json.loads(request)
     node = get_runtime_context().get_node_id()
     reply: dict[str, Any] = {"node": node, "host": socket.gethostname()}
     try:
@@ -55,7 +42,7 @@ def work(request: str, board: Any) -> str:
                 reply["output"] = _done(asked, lambda *step: board.step.remote(key, *step))
     except Exception as problem:
         reply["error"] = described(problem)
-    return json.dumps({**reply, "seconds": time.monotonic() - begun})
+    return json.dumps(reply)
 
 
 def _be_at_home(home: Mapping[str, Any]) -> None:
@@ -66,9 +53,12 @@ def _be_at_home(home: Mapping[str, Any]) -> None:
     where = f"the node {socket.gethostname()}"
     for name, value in FEW_THREADS.items():
         os.environ.setdefault(name, value)
-    here = versions()
-    if other := [name for name in PACKAGES if here[name] != home["versions"].get(name)]:
-        what = ", ".join(f"{name} {here[name]} instead of {home['versions'].get(name)}" for name in other)
+    os.environ.setdefault("RAYON_NUM_THREADS", os.environ.get("OMP_NUM_THREADS", "1"))  # Ray sets but the latter
+    here, there = (
+        {name: found.get(name, "not installed") for name in PACKAGES} for found in (versions(), home["versions"])
+    )
+    if other := [name for name in PACKAGES if here[name] != there[name]]:
+        what = ", ".join(f"{name} {here[name]} instead of {there[name]}" for name in other)
         raise KaratError(f"{where} has {what}. Install the same versions on every node.")
     try:
         seen = Path(home["probe"]).read_text("utf-8")

@@ -15,7 +15,7 @@ from karat.io.checksum import digest
 if TYPE_CHECKING:
     from karat.pool._ledger import Ledger
 
-WORK = ("read", "build", "embed", "search", "answer", "judge", "generate", "score")
+WORK = ("read", "build", "embed", "search", "answer", "judge", "score")
 """Kinds of work."""
 Progress = Callable[[str, int, int], None]
 """Called with what is being done, how much of it is done, and how much there is."""

@@ -28,7 +28,8 @@ from karat.core.text.words import plural
 from karat.corpus import CHUNKERS, READERS, PieceFacts, load_chunks, pieces_again, plan_corpus
 from karat.io.checksum import digest
 from karat.io.filetable import fault
-from karat.pool import Shard, Task
+from karat.models import EmbedderSettings
+from karat.pool import LocalPool, Shard, Task
 from karat.retrieve import ENGINES, EarlierJoin
 from karat.retrieve.rewriters.spell import Spell
 from karat.systems.defaults import default_embedder
@@ -289,9 +290,16 @@ class _EngineStage:
             "fingerprint": self._fingerprint(name) if todo else None,
         }
         task = replace(task, hints=hints)
-        done = self._pool.map(task, list(todo.values()), ledger, self._progress, anew=todo)
+        done = self._pool_for(name).map(task, list(todo.values()), ledger, self._progress, anew=todo)
         outputs |= {one.digest: output for one, output in done}
         return [outputs[one.digest] for one in chunks]
+
+    def _pool_for(self, name: str) -> Pool:
+        """Who builds the shards of an engine: on a cluster this process alone, where an endpoint embeds."""
+        embedder = self.completed[name].get("embedder")
+        is_cluster = self._pool.is_cluster
+        alone = is_cluster and embedder and EmbedderSettings.of(embedder).is_made_once(is_cluster=is_cluster)
+        return LocalPool(1) if alone else self._pool
 
     def _fingerprint(self, name: str) -> str | None:
         """What makes the vectors of an engine here, which workers on other machines must have; None where none are."""

@@ -184,7 +184,7 @@ class Retrieval:
             there, here = np.flatnonzero(is_plain), np.flatnonzero(~is_plain)
             if len(there):
                 queries = [asked[i].queries[0] for i in there.tolist()]
-                ranks[there] = pool.ranks_of(index, leg, queries, [rows[i] for i in there.tolist()])
+                ranks[there] = pool.ranks_of(index, leg, queries, [rows[i] for i in there.tolist()], self._progress)
         for begin in range(0, len(here), BATCH):
             part = here[begin : begin + BATCH]
             some = part.tolist()
@@ -266,7 +266,8 @@ class Retrieval:
             if all(map(_is_settled, asked[i])):
                 self._memory.keep(key, batches[i], *known[i])
             done += len(todo[i])
-            self._progress(searching, done, len(self.questions))
+            if not elsewhere:  # a cluster says it itself
+                self._progress(searching, done, len(self.questions))
         back = np.argsort(np.array([number for batch in batches for number in batch], np.int64))
         every = [known[i] for i in range(len(batches))]
         seconds = np.concatenate([spent for _, spent in every] or [np.zeros(0)])[back]
@@ -299,7 +300,8 @@ class Retrieval:
         assert self._pool is not None
         assert self.engines.index is not None
         alone = [i for i in todo if i not in several]
-        blocks = {i: todo[i] for i in several} | ({_ALONE: [todo[i][0] for i in alone]} if alone else {})
+        yield from ((i, Ranked.empty(0), np.nan) for i in several if not todo[i])
+        blocks = {i: todo[i] for i in several if todo[i]} | ({_ALONE: [todo[i][0] for i in alone]} if alone else {})
         for i, ranked in self._pool.search(self.engines.index, name, depth, blocks, self._progress):
             if i == _ALONE:
                 yield from ((one, ranked.take(np.array([place])), np.nan) for place, one in enumerate(alone))

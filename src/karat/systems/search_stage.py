@@ -135,8 +135,7 @@ class SearchPool:
             return False
         if self._pool.is_cluster:
             return True
-        embedder = index.embedder
-        is_light = embedder is None or (embedder.address is None and embedder.folder is None)
+        is_light = index.embedder is None or not index.embedder.is_made_once(is_cluster=False)
         return is_light and self._pool.jobs > 1 and seconds > PAYS
 
     def search(
@@ -151,7 +150,7 @@ class SearchPool:
         self._begin()
         queries = {number: queries_with_owner(block)[0] for number, block in blocks.items()}
         asked = self._prepared(index, leg, queries, progress)
-        found = self._owned(SearchBlock, index, leg, asked, {"depth": depth}, f"searching by {leg}")
+        found = self._owned(SearchBlock, index, leg, asked, {"depth": depth}, f"searching by {leg}", progress)
         for number, folders in found:
             ranked = merged([_ranked(folder) for folder in folders], depth)
             yield number, by_question(blocks[number], ranked, depth)
@@ -161,14 +160,17 @@ class SearchPool:
         """Whether owners can count what stands above a row."""
         return self.takes_all(index, leg) and hasattr(ENGINES.get(leg), "best_of")
 
-    def ranks_of(self, index: Index, leg: str, queries: Sequence[str], rows: Sequence[Ints]) -> Ints:
+    def ranks_of(
+        self, index: Index, leg: str, queries: Sequence[str], rows: Sequence[Ints], progress: Progress
+    ) -> Ints:
         """For each query the rank of the best of some rows in a search as deep as it goes; 0: it finds none."""
         self._begin()
         parts = {start: slice(start, start + TOGETHER) for start in range(0, len(queries), TOGETHER)}
-        asked = self._prepared(index, leg, {start: list(queries[part]) for start, part in parts.items()})
+        asked = self._prepared(index, leg, {start: list(queries[part]) for start, part in parts.items()}, progress)
         sought = {start: {"rows": [some.tolist() for some in rows[part]]} for start, part in parts.items()}
-        label, bests, ranks = f"tracing by {leg}", dict[int, Ranked](), np.zeros(len(queries), np.int64)
-        for start, folders in self._owned(CountAbove, index, leg, self._described(asked, sought), {}, label):
+        bests, ranks = dict[int, Ranked](), np.zeros(len(queries), np.int64)
+        described = self._described(asked, sought)
+        for start, folders in self._owned(CountAbove, index, leg, described, {}, f"finding gold by {leg}", progress):
             bests[start] = merged([_ranked(folder) for folder in folders], 1)
         best = {}
         for start, hits in bests.items():
@@ -177,7 +179,8 @@ class SearchPool:
             _write(folder, hits)
             rows_of = {"queries": hits.query.tolist(), "rows": hits.rows.tolist()}
             best[start] = {"best": str(folder), "hits": digest(rows_of)}
-        for start, folders in self._owned(CountAbove, index, leg, self._described(asked, best), {}, label):
+        described = self._described(asked, best)
+        for start, folders in self._owned(CountAbove, index, leg, described, {}, f"ranking gold by {leg}", progress):
             above = sum(mapped_array(folder / _COUNTS, np.int64, 1) for folder in folders)
             ranks[parts[start]] = np.where(np.diff(bests[start].offsets) > 0, above + 1, 0)
         self.clear()
@@ -192,7 +195,7 @@ class SearchPool:
         index: Index,
         leg: str,
         blocks: Mapping[int, list[str]],
-        progress: Progress = lambda what, done, total: None,
+        progress: Progress,
     ) -> dict[int, Shard]:
         """Blocks of queries as they are searched: on a cluster as vectors, where the engine searches by these.
 
@@ -206,7 +209,7 @@ class SearchPool:
         embedder: EmbedderSettings = engine.embedder_settings
         settings = {"embedder": embedder.plain(), "fingerprint": engine.fingerprint}
         task = Task(name=f"{__name__}:EmbedQueries", settings=settings, work="embed", label="embedding questions")
-        pool = self._pool if embedder.address is None else LocalPool(1)
+        pool = LocalPool(1) if embedder.is_made_once(is_cluster=True) else self._pool
         number_of = {shard: number for number, shard in shards.items()}
         done = pool.map(task, list(shards.values()), self._ledger, progress)
         return {number_of[shard]: replace(vectors, name=shard.name) for shard, vectors in done}
@@ -227,7 +230,14 @@ class SearchPool:
         return shards
 
     def _owned(
-        self, stage: type, index: Index, leg: str, blocks: Mapping[int, Shard], settings: Mapping[str, Any], label: str
+        self,
+        stage: type,
+        index: Index,
+        leg: str,
+        blocks: Mapping[int, Shard],
+        settings: Mapping[str, Any],
+        label: str,
+        progress: Progress,
     ) -> Iterator[tuple[int, list[Path]]]:
         """What the owners of an engine did to each block, by its number, when the last of them is done."""
         groups = self._groups(index, leg)
@@ -240,7 +250,11 @@ class SearchPool:
             for place, owner in enumerate(owners)
         }
         done: dict[int, dict[int, Path]] = {number: {} for number in blocks}
-        for shard, output in self._pool.map(task, list(place_of), self._ledger, lambda *step: None):
+
+        def shown(what: str, searched: int, total: int) -> None:
+            progress(what, searched // len(owners), -(-total // len(owners)))
+
+        for shard, output in self._pool.map(task, list(place_of), self._ledger, shown):
             number, place = place_of[shard]
             if number in done:  # else a pool says it again
                 done[number][place] = output.path

@@ -44,6 +44,14 @@ def test_the_pace_is_told_once_it_is_known():
     assert _pace(1, 2, 0.1) == _pace(0, 9, 5.0) == _pace(9, 9, 5.0) == ""
 
 
+def test_what_was_done_before_a_step_began_says_nothing_of_the_pace():
+    clock = Clock()
+    progress = ProgressLine(clock)
+    progress.line("answering", 900, 1000)
+    clock.now = 10.0
+    assert progress.line("answering", 950, 1000).endswith("950 of 1,000, 5.0/s, 10 s left  answering")
+
+
 def test_a_unit_stands_behind_the_counts_and_a_narrow_line_keeps_its_label():
     clock = Clock()
     progress = ProgressLine(clock)

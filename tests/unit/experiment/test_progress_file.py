@@ -1,5 +1,8 @@
 """What a running run says of itself, and what one may take of it."""
 
+import json
+import time
+
 import pytest
 
 from karat.experiment import progress_file
@@ -15,6 +18,12 @@ def test_the_cost_so_far_stands_in_it(tmp_path, monkeypatch):
         say("judging", 2, 4)
         assert RunProgress.of(tmp_path).cost_usd == 0.75
     assert RunProgress.of(tmp_path) is None
+
+
+def test_the_time_left_is_that_of_what_this_process_has_done(tmp_path):
+    state = {"what": "judging", "done": 950, "total": 1000, "first": 900, "begun": time.time() - 10}
+    (tmp_path / PROGRESS).write_text(json.dumps(state))
+    assert 9 < RunProgress.of(tmp_path).seconds_left < 15
 
 
 @pytest.mark.parametrize(

@@ -31,7 +31,7 @@ def built(place, **more):
     (place / "docs.jsonl").write_text(lines(NUMBERS) + "".join(EQUAL))
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(index_build, "PIECE_BYTES", PIECE)
-        return karat.index(place / "docs.jsonl", place / "i", jobs=1, chunk="whole", **more)
+        return karat.index(place / "docs.jsonl", place / "i", **{"pool": LocalPool(1), "chunk": "whole", **more})
 
 
 @pytest.fixture(scope="module")
@@ -106,11 +106,14 @@ def test_owners_search_past_what_a_question_excludes(index, tmp_path):
 def test_ranks_are_summed_over_owners(index, tmp_path, engine):
     settings, numbers = SystemSettings(engine), [*range(len(QUESTIONS)), 3, 5]
     rows = [np.unique(np.random.default_rng(n).integers(0, len(index.chunks), n % 4)) for n in numbers]
-    there = Retrieval(Engines(index), QUESTIONS, pool=SearchPool(tmp_path / "s", FakeCluster(jobs=4)))
+    pool, steps = SearchPool(tmp_path / "s", FakeCluster(jobs=4)), []
+    there = Retrieval(Engines(index), QUESTIONS, pool=pool, progress=lambda *step: steps.append(step))
     here = Retrieval(Engines(index), QUESTIONS)
     ranks = there.ranks_of(settings)(engine, numbers, rows)
     assert ranks.tolist() == here.ranks_of(settings)(engine, numbers, rows).tolist()
     assert ranks.max() > 20
+    for label in (f"finding gold by {engine}", f"ranking gold by {engine}"):
+        assert [(done, total) for what, done, total in steps if what == label][-1] == (len(QUESTIONS), len(QUESTIONS))
     assert not (tmp_path / "s").exists()
     assert there.ranks_of(settings)(engine, [], []).tolist() == []
 
@@ -119,6 +122,19 @@ def test_the_process_that_leads_opens_no_engine(index, tmp_path, monkeypatch):
     monkeypatch.setattr(karat.Index, "engine", lambda *given: pytest.fail("the whole engine was opened"))
     for engine in ("bm25", "dense"):
         assert len(searched(index, SearchPool(tmp_path / "s", FakeCluster()), SystemSettings(engine)).ranked.rows)
+
+
+@pytest.mark.parametrize("timed", [True, False])
+def test_progress_counts_each_question_once_however_many_owners_search_it(index, tmp_path, timed):
+    steps = []
+    pool, say = SearchPool(tmp_path / "s", FakeCluster(jobs=4)), lambda *step: steps.append(step)
+    found = Retrieval(Engines(index), QUESTIONS, timed=timed, pool=pool, progress=say)
+    found.of(SystemSettings("bm25"), 12)
+    searching = [(done, total) for what, done, total in steps if what == "searching by bm25" and total > 1]
+    assert len(searching) >= 4
+    assert {total for _, total in searching} == {len(QUESTIONS)}
+    assert [done for done, _ in searching] == sorted(done for done, _ in searching)
+    assert searching[-1][0] == len(QUESTIONS)
 
 
 def test_an_index_of_one_shard_is_searched_by_plain_tasks(tmp_path):
@@ -152,7 +168,7 @@ def test_a_search_that_stopped_goes_on_by_the_other_pool(index, tmp_path, engine
     memory, kept = Kept(), []
 
     def stop(what, done, total):
-        if done > 12 and what.startswith("searching"):
+        if done > 20 and what.startswith("searching"):
             raise KeyboardInterrupt
 
     with suppress(KeyboardInterrupt):
@@ -165,6 +181,18 @@ def test_a_search_that_stopped_goes_on_by_the_other_pool(index, tmp_path, engine
     assert all(memory.known[key] is value for key, value in kept.items())
     alone = [key for key in memory.known if len(key[1]) == 1 and (first == "local" or key not in kept)]
     assert sum(seconds is not None for seconds in ours.total_seconds) == len(alone)
+
+
+def test_what_an_earlier_run_found_is_not_sent_to_a_cluster(index, tmp_path):
+    settings, cluster = SystemSettings("bm25"), FakeCluster()
+    theirs = searched(index, None, settings).ranked
+
+    class Earlier(Memory):
+        def earlier(self, leg, questions):
+            return list(questions), theirs.take(np.array(questions))
+
+    assert_same(searched(index, SearchPool(tmp_path / "s", cluster), settings, memory=Earlier()).ranked, theirs)
+    assert {shard.rows for shard in cluster.done["SearchBlock"]} == {3}  # those that are timed elsewhere
 
 
 @pytest.mark.slow
@@ -181,7 +209,10 @@ def test_an_endpoint_is_asked_by_the_process_that_leads(tmp_path, monkeypatch):
     version = ["1"]
     monkeypatch.setitem(EMBEDDERS._loaded, "counted", make)
     embedder = EmbedderSettings("counted", base_url="https://embed.example/v1")
-    index, cluster = built(tmp_path, engines="dense", embedder=embedder), FakeCluster()
+    cluster = FakeCluster()
+    index = built(tmp_path, engines="dense", embedder=embedder, pool=cluster)
+    assert set(cluster.done) == {"ReadAndChunk"}  # nor is it asked by workers that build
+    cluster.done.clear()
     pool = SearchPool(tmp_path / "s", cluster)
     theirs = searched(index, None, SystemSettings("dense"))
     asked.clear()
