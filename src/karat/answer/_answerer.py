@@ -67,8 +67,8 @@ Maker = Callable[[AnswererSettings, Models], Answerer]
 
 
 def _find(source: Any) -> Maker | None:
-    found = getattr(source, "answerer", source)
-    return found if callable(found) and not isinstance(found, type) else None
+    answerer = getattr(source, "answerer", source)
+    return answerer if callable(answerer) and not isinstance(answerer, type) else None
 
 
 ANSWERERS: Registry[Maker] = Registry("answerer", ("karat.answer",), "karat.answerers", _find)

@@ -40,8 +40,8 @@ class ChatAnswerer:
             check_template(settings.prompt)
         self.settings, self._chat = settings, chat
         self._asked = self._cut = self._unshown = 0
-        said = [SYSTEM, TEMPLATE] if settings.prompt is None else [DATA, settings.prompt]
-        whole = json.dumps([*said, settings.contexts, settings.context_tokens, chat.fingerprint])
+        texts = [SYSTEM, TEMPLATE] if settings.prompt is None else [DATA, settings.prompt]
+        whole = json.dumps([*texts, settings.contexts, settings.context_tokens, chat.fingerprint])
         self.fingerprint = f"chat {hashlib.sha256(whole.encode()).hexdigest()[:32]}"
 
     @property

@@ -41,13 +41,13 @@ def columns_of(pairs: Sequence[str] | None) -> dict[str, str]:
     """`--map` values as a dict."""
     from karat.core.errors import UsageError
 
-    found = {}
+    columns = {}
     for pair in pairs or ():
         column, equals, name = pair.partition("=")
         if not equals or not column or not name:
             raise UsageError(f"--map {pair!r}: write COLUMN=FIELD, for example --map my_gold=gold.")
-        found[column] = name
-    return found
+        columns[column] = name
+    return columns
 
 
 Testset = Annotated[
@@ -292,8 +292,8 @@ def with_chat(command: Callable[..., None]) -> Callable[..., None]:
 
 def with_chat_of_run(command: Callable[..., None]) -> Callable[..., None]:
     """The same for a command that keeps calls where its run is."""
-    kept = {name: option for name, option in _CHAT.items() if name != "calls"}
-    return _with(command, "Chat model", kept)
+    options = {name: option for name, option in _CHAT.items() if name != "calls"}
+    return _with(command, "Chat model", options)
 
 
 def with_matching(command: Callable[..., None]) -> Callable[..., None]:
@@ -308,9 +308,9 @@ def matching_of(options: dict[str, Any], **more: Any) -> dict[str, Any]:
 
 def _with(command: Callable[..., None], heading: str, options: dict[str, tuple[Any, Any]]) -> Callable[..., None]:
     """Add options to a command, which its help lists under a heading."""
-    told = get_type_hints(command, include_extras=True)
+    type_hints = get_type_hints(command, include_extras=True)
     own = [
-        p.replace(annotation=told[p.name])
+        p.replace(annotation=type_hints[p.name])
         for p in inspect.signature(command).parameters.values()
         if p.kind is not p.VAR_KEYWORD
     ]

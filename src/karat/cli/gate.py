@@ -83,20 +83,20 @@ def command(
         refuse({**checking, "allow_incomplete": allow_incomplete}, "is for checking rules, and --save checks none.")
         _save(runs_dir, save, run, system, as_json)
         return
-    found = gate(
+    result = gate(
         run, rules or (), baseline=baseline, system=system, runs_dir=runs_dir, allow_incomplete=allow_incomplete,
         allow=allow or (),
     )  # fmt: skip
-    code = EXIT[found.outcome]
-    _write(found, junit, markdown)
+    code = EXIT[result.outcome]
+    _write(result, junit, markdown)
     if as_json:
-        typer.echo(objects.gate(found, code))
+        typer.echo(objects.gate(result, code))
     elif github:
-        typer.echo(_unheard(document(found, broken_only=quiet), quiet), nl=False)
+        typer.echo(_unheard(document(result, broken_only=quiet), quiet), nl=False)
     else:
-        show_document(document(found, broken_only=quiet), quiet=quiet)
+        show_document(document(result, broken_only=quiet), quiet=quiet)
     if github:
-        _github(found, err=as_json)
+        _github(result, err=as_json)
     if code:
         leave(code)
 
@@ -124,18 +124,18 @@ def _unheard(shown: Document, quiet: bool) -> str:
     return unheard(console.render(shown, level_of(quiet, False)))
 
 
-def _write(found: Gate, junit: str | None, markdown: str | None) -> None:
+def _write(result: Gate, junit: str | None, markdown: str | None) -> None:
     from karat.io.writing import write_whole
     from karat.report.render.github import comment
     from karat.report.render.junit import render
 
     if junit is not None:
-        write_whole(junit, render(found))
+        write_whole(junit, render(result))
     if markdown is not None:
-        write_whole(markdown, comment(found))
+        write_whole(markdown, comment(result))
 
 
-def _github(found: Gate, *, err: bool) -> None:
+def _github(result: Gate, *, err: bool) -> None:
     """Add to the step summary, and print the annotations; GitHub reads them from both streams."""
     import os
 
@@ -148,8 +148,8 @@ def _github(found: Gate, *, err: bool) -> None:
     else:
         try:
             with open(target, "a", encoding="utf-8") as file:
-                file.write(comment(found))
+                file.write(comment(result))
         except OSError as problem:
             raise InputError(f"the step summary cannot be written: {problem.strerror}", place=target) from None
-    for line in workflow_commands(found):
+    for line in workflow_commands(result):
         typer.echo(line, err=err)

@@ -98,7 +98,7 @@ def command(
         embedder, query_prefix=query_prefix, passage_prefix=passage_prefix, base_url=base_url, key_env=key_env
     )
     progress = counted_on_terminal(quiet or as_json)
-    made = index(
+    built = index(
         sources, output, chunk=chunk, titles=titles, engines=engine or ENGINES_BUILT, embedder=chosen,
         settings=_settings(set_), columns=columns_of(map_), progress=progress, follow_links=follow_links,
         limits={"memory_mb": max_memory, "seconds": max_seconds, "pages": max_pages, "text_mb": max_text}, jobs=jobs,
@@ -106,11 +106,11 @@ def command(
     )  # fmt: skip
     progress("", 0, 0)
     if as_json:
-        typer.echo(objects.index(made.about, str(output)))
+        typer.echo(objects.index(built.about, str(output)))
     else:
-        reused = None if made.reuse is None else made.reuse.line
-        show_document(document(made.about, str(output), default_line(made), reused), quiet=quiet, verbose=verbose)
-    if any(problem.fatal for problem in made.problems):
+        reused = None if built.reuse is None else built.reuse.line
+        show_document(document(built.about, str(output), default_line(built), reused), quiet=quiet, verbose=verbose)
+    if any(problem.fatal for problem in built.problems):
         leave(FAILED)
 
 
@@ -120,7 +120,7 @@ def _settings(pairs: list[str] | None) -> dict[str, dict[str, object]]:
 
     from karat.core.errors import UsageError
 
-    found: dict[str, dict[str, object]] = {}
+    settings: dict[str, dict[str, object]] = {}
     for pair in pairs or ():
         name, equals, text = pair.partition("=")
         engine, dot, setting = name.partition(".")
@@ -130,5 +130,5 @@ def _settings(pairs: list[str] | None) -> dict[str, dict[str, object]]:
             value = json.loads(text)
         except ValueError:
             value = text
-        found.setdefault(engine, {})[setting] = value
-    return found
+        settings.setdefault(engine, {})[setting] = value
+    return settings

@@ -176,11 +176,11 @@ def _refused(error: BaseException | None) -> str | None:
     import errno
 
     while error is not None:
-        said = " ".join(str(error).split())
+        message = " ".join(str(error).split())
         if (
             isinstance(error, MemoryError)
             or (isinstance(error, OSError) and error.errno == errno.ENOMEM)
-            or any(sign in said.lower() for sign in _NO_MEMORY)
+            or any(sign in message.lower() for sign in _NO_MEMORY)
         ):
             return "there is not enough memory for this. Free some, raise its limit, or give less at once."
         if isinstance(error, OSError) and error.errno is not None:

@@ -26,14 +26,14 @@ def command(
     if name is not None:
         _explain(parse(name, k=10, load_code=True), as_json)
         return
-    found = [Measure(spec, k=10 if spec.cut == "required" else None) for spec in MEASURES]
+    measures = [Measure(spec, k=10 if spec.cut == "required" else None) for spec in MEASURES]
     if as_json:
-        print_json([facts(m) for m in found])
+        print_json([facts(m) for m in measures])
         return
     from karat.report.document import Document, Table, Text, text_columns
 
     rows = []
-    for measure in sorted(found, key=lambda m: (m.spec.stage != "retrieval", m.spec.name.lower())):
+    for measure in sorted(measures, key=lambda m: (m.spec.stage != "retrieval", m.spec.name.lower())):
         about = facts(measure)
         plugin = " (plug-in)" if MEASURES.is_plugin(measure.spec.name) else ""
         spec = measure.spec

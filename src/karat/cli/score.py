@@ -145,19 +145,19 @@ def command(
     if len(results) > 1:
         plainly = replace(settings_of(MatchSettings, matching), match=None, try_all=False) == MatchSettings()
         asks = (index, missing, options["model"], embedder, cross_encoder, claims)
-        kept = [("-m", name) for name in measure or ()]
+        flags = [("-m", name) for name in measure or ()]
         if plainly and dialect == "karat" and not any(asks):
-            kept += [("--map", pair) for pair in map_ or ()]
-            kept += [("--match", matching["match"])] if matching["match"] is not None else []
-            following = _compare_command(*results, "--testset", testset, kept=kept)
+            flags += [("--map", pair) for pair in map_ or ()]
+            flags += [("--match", matching["match"])] if matching["match"] is not None else []
+            following = _compare_command(*results, "--testset", testset, flags=flags)
         elif folder is not None and report.evaluation.scores.conversations is None:  # which tables do not tell
-            following = _compare_command(str(folder / "rows.csv"), kept=kept)
+            following = _compare_command(str(folder / "rows.csv"), flags=flags)
     _show(report, output, export or [], following, as_json=as_json, quiet=quiet, verbose=verbose)
 
 
-def _compare_command(*words: str, kept: Iterable[tuple[str, str]]) -> str:
+def _compare_command(*words: str, flags: Iterable[tuple[str, str]]) -> str:
     """The command that compares what was scored, or the scores that were written."""
-    return shlex.join(["karat", "compare", *words, *(word for pair in kept for word in pair)])
+    return shlex.join(["karat", "compare", *words, *(word for pair in flags for word in pair)])
 
 
 def _show(

@@ -118,25 +118,27 @@ def command(
         progress("", 0, 0)
         _show_nuggets(told_of, index, as_json, quiet)
         return
-    made = generate(
+    result = generate(
         index, samples=samples, kinds=kinds, offline=offline, each=each, seed=seed, mix=mix, extend=extend,
         fill_gaps=fill_gaps, docs=doc, least_tokens=least_tokens, output=output, force=force, columns=columns_of(map_),
         say=progress, chat={**chat, "announce": announcer(quiet or as_json)},
     )  # fmt: skip
     progress("", 0, 0)
     if as_json:
-        typer.echo(objects.generated(made.generated, made.chunks, made.testset, spent=made.spent, output=made.output))
+        typer.echo(
+            objects.generated(result.generated, result.chunks, result.testset, spent=result.spent, output=result.output)
+        )
     else:
-        told = document(made.generated, made.chunks, made.testset, spent=made.sentence, output=made.output)
-        show_document(told, quiet=quiet, verbose=verbose)
-    if made.n_failed and not (quiet or as_json):
+        page = document(result.generated, result.chunks, result.testset, spent=result.sentence, output=result.output)
+        show_document(page, quiet=quiet, verbose=verbose)
+    if result.n_failed and not (quiet or as_json):
         announced(
-            f"{made.n_failed:,} call{' of the model' if made.n_failed == 1 else 's of the model'} failed. The same "
+            f"{result.n_failed:,} call{' of the model' if result.n_failed == 1 else 's of the model'} failed. The same "
             "command with --force asks again only what has no reply yet."
         )
-    if not made.questions:
+    if not result.questions:
         leave(NO_QUESTIONS)
-    if made.n_failed:
+    if result.n_failed:
         leave(FAILED)
 
 
@@ -153,35 +155,35 @@ def _show(logged: LoggedTestSet, as_json: bool, quiet: bool) -> None:
         typer.echo(f"Answers are what the system said: go through them with `karat testset review {logged.output}`.")
 
 
-def _show_nuggets(told: NuggetTestSet, index: str, as_json: bool, quiet: bool) -> None:
+def _show_nuggets(testset: NuggetTestSet, index: str, as_json: bool, quiet: bool) -> None:
     """Print which questions got nuggets and which did not."""
-    made, new = told.made, told.made.nuggets
+    outcome, new = testset.made, testset.made.nuggets
     vital = sum(nugget.vital for nugget in new)
     if as_json:
         about = {
-            "output": None if told.output is None else str(told.output), "questions": len(made.testset),
-            "nuggets": len(new), "vital": vital, "made": list(made.made), "had": list(made.had),
-            "without": list(made.without), "failed": made.failed, "spent": told.spent,
-            "rejected": [{"question": qid, "nugget": text} for qid, text in made.rejected],
+            "output": None if testset.output is None else str(testset.output), "questions": len(outcome.testset),
+            "nuggets": len(new), "vital": vital, "made": list(outcome.made), "had": list(outcome.had),
+            "without": list(outcome.without), "failed": outcome.failed, "spent": testset.spent,
+            "rejected": [{"question": qid, "nugget": text} for qid, text in outcome.rejected],
         }  # fmt: skip
         print_json(about)
     else:
-        written = f"wrote {told.output}" if told.output is not None else "nothing was written"
-        typer.echo(f"{len(new):,} nuggets ({vital:,} vital) for {plural(len(made.made), 'question')}: {written}")
+        written = f"wrote {testset.output}" if testset.output is not None else "nothing was written"
+        typer.echo(f"{len(new):,} nuggets ({vital:,} vital) for {plural(len(outcome.made), 'question')}: {written}")
         for count, what in (
-            (len(made.had), "had nuggets, which stay as they are"),
-            (len(made.without), "unanswerable or without gold in the index, and got none"),
-            (len(made.rejected), "of the facts written rejected, because the gold does not bear them out"),
+            (len(outcome.had), "had nuggets, which stay as they are"),
+            (len(outcome.without), "unanswerable or without gold in the index, and got none"),
+            (len(outcome.rejected), "of the facts written rejected, because the gold does not bear them out"),
         ):
             if count and not quiet:
                 typer.echo(f"{count:,} {what}.")
-        for qid, reason in made.failed.items():
+        for qid, reason in outcome.failed.items():
             typer.echo(f"{qid}: {reason}.")
-        if told.sentence is not None and not quiet:
-            typer.echo(told.sentence)
-        if told.output is not None and not quiet:
-            typer.echo(f"Go through them: karat testset review {told.output} {index}. Then: karat testset freeze.")
-    if not made.made:
+        if testset.sentence is not None and not quiet:
+            typer.echo(testset.sentence)
+        if testset.output is not None and not quiet:
+            typer.echo(f"Go through them: karat testset review {testset.output} {index}. Then: karat testset freeze.")
+    if not outcome.made:
         leave(NO_QUESTIONS)
-    if made.failed:
+    if outcome.failed:
         leave(FAILED)

@@ -55,8 +55,8 @@ class AnswerTable:
         """What `make` gives, made once under this key and shared by all measures of this object."""
         if key not in self.made:
             self.made[key] = make()
-        found: T = self.made[key]
-        return found
+        value: T = self.made[key]
+        return value
 
     def select(self, systems: Sequence[int], questions: Sequence[int]) -> AnswerTable:
         """Some systems and questions, by their numbers. Claims are of the whole, and are not handed on."""

@@ -75,8 +75,8 @@ class ClaimTable:
         """What `make` gives, made once under this key and shared by all measures of this table."""
         if key not in self.made:
             self.made[key] = make()
-        found: T = self.made[key]
-        return found
+        value: T = self.made[key]
+        return value
 
     @property
     def pairs(self) -> int:
@@ -103,9 +103,9 @@ class ClaimTable:
 
         def make() -> Ints:
             rows = np.flatnonzero(self.premise == PREMISES.index(premise))
-            found = np.full(len(self.pair), UNJUDGED)
-            found[self.claim[rows]] = self.verdict[rows]
-            return np.where(self.of_side(side), found, UNJUDGED)
+            by_claim = np.full(len(self.pair), UNJUDGED)
+            by_claim[self.claim[rows]] = self.verdict[rows]
+            return np.where(self.of_side(side), by_claim, UNJUDGED)
 
         return self.once(("verdicts", side, premise), make)
 
@@ -138,9 +138,9 @@ class ClaimTable:
         if passages is not None:
             keep = passages[self.pair[claim], passage - 1]
             claim = claim[keep]
-        found = np.zeros(len(self.pair), bool)
-        found[claim] = True
-        return found
+        entailed = np.zeros(len(self.pair), bool)
+        entailed[claim] = True
+        return entailed
 
     @cached_property
     def relevant(self) -> Bools:

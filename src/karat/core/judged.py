@@ -147,16 +147,16 @@ class Judged:
         _, first, like = np.unique(counts.reshape(-1, width), axis=0, return_index=True, return_inverse=True)
         number = np.full(len(self.questions), -1)
         number[first] = np.arange(len(first))
-        kept = number[self.gold_question] >= 0
-        order = np.argsort(number[self.gold_question[kept]], kind="stable")
+        represented = number[self.gold_question] >= 0
+        order = np.argsort(number[self.gold_question[represented]], kind="stable")
         few = replace(
             self,
             questions=tuple(self.questions[i] for i in first.tolist()),
-            gold_question=number[self.gold_question[kept]][order],
-            gold_grade=self.gold_grade[kept][order],
+            gold_question=number[self.gold_question[represented]][order],
+            gold_grade=self.gold_grade[represented][order],
             views={},
         )
-        return few, None if findable is None else findable[kept][order], like.ravel()
+        return few, None if findable is None else findable[represented][order], like.ravel()
 
     def within_tokens(self, budget: int) -> Ints:
         """How many leading slots of each pair fit whole into a budget of tokens."""
@@ -275,8 +275,8 @@ class Judged:
         order = self.pair * _WIDE + self.rank
         seen = np.cumsum(np.concatenate(([0], chosen)))
         reached = np.searchsorted(order, hits.pair * _WIDE + hits.rank)
-        found: Ints = seen[reached] - seen[np.searchsorted(order, hits.pair * _WIDE)]
-        return found
+        counts: Ints = seen[reached] - seen[np.searchsorted(order, hits.pair * _WIDE)]
+        return counts
 
     @cached_property
     def hit_discount(self) -> Floats:
@@ -327,8 +327,8 @@ class Judged:
 
 def discount(rank: Ints) -> Floats:
     """1 / log2(rank + 1): how much attention a rank gets."""
-    found: Floats = 1 / np.log2(rank + 1)
-    return found
+    discounts: Floats = 1 / np.log2(rank + 1)
+    return discounts
 
 
 def _best_first(group: Ints, gain: Ints) -> tuple[Ints, Ints, Ints]:

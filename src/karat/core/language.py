@@ -40,20 +40,20 @@ def parse_all(
     >>> [str(m) for m in parse_all("Recall@{1,5}, rr")]
     ['Recall@1', 'Recall@5', 'MRR']
     """
-    found: dict[str, Measure] = {}
+    measures: dict[str, Measure] = {}
     for text in [texts] if isinstance(texts, str) else texts:
         for one in expand(text):
             named = parse(one, k=k, names=names, load_code=load_code)
             measure = named if meant is None else meant(named)
-            earlier = found.setdefault(measure.name, measure)
+            earlier = measures.setdefault(measure.name, measure)
             if _home(earlier) != _home(measure):
                 raise UsageError(
                     f"two measures are called {measure.name!r}, one of {_home(earlier)} and one of {_home(measure)}. "
                     "Rename one of the functions."
                 )
-    if not found:
+    if not measures:
         raise UsageError("no measure was named. `karat measures` lists them.")
-    return tuple(found.values())
+    return tuple(measures.values())
 
 
 def _home(measure: Measure) -> str:

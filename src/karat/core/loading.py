@@ -36,9 +36,9 @@ def load_named(text: str, what: str, folder: Path | None = None, *, uncallable: 
     name = text.partition(":")[2]
     try:
         if path.is_file():
-            found: Any = _from_file(path, folder)
+            loaded: Any = _from_file(path, folder)
         else:
-            found = importlib.import_module(module_name)
+            loaded = importlib.import_module(module_name)
     except ModuleNotFoundError as error:
         there = "this folder" if folder is None else str(folder)
         raise UsageError(
@@ -47,13 +47,13 @@ def load_named(text: str, what: str, folder: Path | None = None, *, uncallable: 
     except (Exception, SystemExit) as error:
         raise UsageError(f"cannot load the {what} {text!r}: {type(error).__name__}: {error}.") from error
     for part in name.split("."):
-        holder, found = found, getattr(found, part, None)
-        if found is None:
+        holder, loaded = loaded, getattr(loaded, part, None)
+        if loaded is None:
             offered = [n for n, v in getattr(holder, "__dict__", {}).items() if callable(v) and not n.startswith("_")]
             raise UsageError(f"{module_name} has no function {name!r}.{did_you_mean(part, offered)}")
-    if not (callable(found) or uncallable):
-        raise UsageError(f"{module_name} has no function {name!r}: that is {type(found).__name__}.")
-    return found
+    if not (callable(loaded) or uncallable):
+        raise UsageError(f"{module_name} has no function {name!r}: that is {type(loaded).__name__}.")
+    return loaded
 
 
 def file_of(text: str, folder: Path | None = None) -> Path | None:
@@ -65,9 +65,9 @@ def file_of(text: str, folder: Path | None = None) -> Path | None:
     if path.is_file():
         return path
     with suppress(ImportError, ValueError, AttributeError):
-        found = importlib.util.find_spec(module_name)
-        if found is not None and found.has_location and found.origin is not None:
-            return Path(found.origin)
+        spec = importlib.util.find_spec(module_name)
+        if spec is not None and spec.has_location and spec.origin is not None:
+            return Path(spec.origin)
     return None
 
 

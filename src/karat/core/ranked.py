@@ -105,8 +105,8 @@ class Ranked:
         sizes = np.diff(self.offsets)
         if sizes.max(initial=0) <= depth:
             return self
-        kept, sizes = self.rank <= depth, np.minimum(sizes, depth)
-        return Ranked(np.concatenate(([0], np.cumsum(sizes))), self.rows[kept], self.scores[kept])
+        is_top, sizes = self.rank <= depth, np.minimum(sizes, depth)
+        return Ranked(np.concatenate(([0], np.cumsum(sizes))), self.rows[is_top], self.scores[is_top])
 
     def take(self, queries: Ints) -> Ranked:
         """The lists of some queries, in this order; one may be taken again and again."""

@@ -30,8 +30,8 @@ def _registered() -> Any:
 
 def entry_points(group: str) -> Iterable[EntryPoint]:
     """What other packages register under a group."""
-    found: Iterable[EntryPoint] = _registered().select(group=group)
-    return found
+    plugins: Iterable[EntryPoint] = _registered().select(group=group)
+    return plugins
 
 
 def key_of(name: str) -> str:
@@ -101,10 +101,9 @@ class Registry(Generic[T]):
             return self._loaded[key]
         if key in self._built_in():
             module = self._built_in()[key]
-            found = self.find(importlib.import_module(module))
-            if found is None:
+            entry = self.find(importlib.import_module(module))
+            if entry is None:
                 raise KaratError(f"{module} holds no {self.kind}.")
-            entry = found
         elif key in self._added():
             entry = self._load(self._added()[key])
         else:
@@ -121,17 +120,17 @@ class Registry(Generic[T]):
                 f"the plug-in {plugin.value} ({self.kind} {plugin.name!r}) cannot be loaded: "
                 f"{type(error).__name__}: {error}. Repair or uninstall its package."
             ) from error
-        found = self.find(loaded)
-        if found is None:
+        entry = self.find(loaded)
+        if entry is None:
             raise KaratError(
                 f"the plug-in {plugin.value} is no {self.kind}: found {type(loaded).__name__}. "
                 "See docs/extend/README.md."
             )
         built_in = {key_of(name) for key in self._built_in() for name in _names(self.get(key))}
-        for name in (plugin.name, *_names(found)):
+        for name in (plugin.name, *_names(entry)):
             if key_of(name) in built_in:
                 raise self._taken(plugin, name)
-        return found
+        return entry
 
     def _taken(self, plugin: EntryPoint, name: str) -> KaratError:
         return KaratError(

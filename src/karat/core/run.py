@@ -136,8 +136,8 @@ class Run(NotebookView):
             return wanted_scores
         none: Mapping[str, float] = {}
         lists = map(hits.get, wanted, repeat(none))
-        found = [map(docs.get, names) for docs, names in zip(lists, wanted.values(), strict=True)]
-        return np.array(list(chain.from_iterable(found)), np.float64)
+        score_lists = [map(docs.get, names) for docs, names in zip(lists, wanted.values(), strict=True)]
+        return np.array(list(chain.from_iterable(score_lists)), np.float64)
 
     def _lay_out(self, wanted: Iterable[Iterable[str]]) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
         """Scores of all hits of the dicts, and of the wanted documents of each, looked up on the way."""
@@ -147,16 +147,16 @@ class Run(NotebookView):
         sizes = np.diff(self.offsets).tolist()
         packers = {size: struct.Struct(f"{size}d").pack_into for size in set(sizes)}
         starts = (self.offsets[:-1] * 8).tolist()
-        found: list[float | None] = []
+        wanted_scores: list[float | None] = []
         try:
             for size, begin, docs, names in zip(sizes, starts, hits.values(), wanted, strict=False):
                 packers[size](buffer, begin, *docs.values())
-                found.extend(map(docs.get, names))
+                wanted_scores.extend(map(docs.get, names))
         except (TypeError, ValueError, OverflowError, struct.error):
             raise _bad_score(self.name, hits) from None
         if not np.isfinite(scores.sum()) and not np.isfinite(scores).all():
             raise _bad_score(self.name, hits)
-        return scores, np.array(found, np.float64)
+        return scores, np.array(wanted_scores, np.float64)
 
     @property
     def first_doc(self) -> str:

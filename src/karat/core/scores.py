@@ -196,10 +196,10 @@ class Scores(NotebookView):
     @property
     def missing(self) -> NDArray[np.bool_]:
         """Which scores are of missing answers, in the shape of `values`: left out, or counted as 0."""
-        found = np.zeros(self.values.shape, bool)
+        is_missing = np.zeros(self.values.shape, bool)
         for place, reason in self.reasons.items():
-            found[place] = reason == MISSING_ANSWER
-        return found
+            is_missing[place] = reason == MISSING_ANSWER
+        return is_missing
 
     def detail(self, system: int, question: int, measure: int) -> Mapping[str, Any]:
         """What the measure can show for a score; empty where it shows nothing."""

@@ -213,8 +213,8 @@ class TestSet(NotebookView):
             return None
         numbers: dict[object, int] = {}
         keys = (q.conversation if q.conversation is not None else (place,) for place, q in enumerate(self.questions))
-        found = tuple(numbers.setdefault(key, len(numbers)) for key in keys)
-        return found if len(numbers) < len(found) else None
+        by_question = tuple(numbers.setdefault(key, len(numbers)) for key in keys)
+        return by_question if len(numbers) < len(by_question) else None
 
     @cached_property
     def digest(self) -> str:

@@ -143,12 +143,12 @@ def plan_corpus(
 
     The size of the corpus says how large a piece is, unless `piece_bytes` does.
     """
-    found = found_in(sources, columns, follow_links=follow_links)
+    listing = found_in(sources, columns, follow_links=follow_links)
     limits = limits or ReadLimits()
-    shared = {"columns": dict(found.columns), "limits": asdict(limits)}
-    total = len(found.files)
+    shared = {"columns": dict(listing.columns), "limits": asdict(limits)}
+    total = len(listing.files)
     pieces: list[CorpusPiece] = []
-    stamps = [_stamp(file.path) for file in found.files]
+    stamps = [_stamp(file.path) for file in listing.files]
     if piece_bytes is None:
         piece_bytes = _piece_bytes(sum(size for size, _ in stamps))
     group = _Group(piece_bytes)
@@ -158,10 +158,10 @@ def plan_corpus(
             pieces.append(_piece(group.files, group.digests, shared, group.bytes))
             group.clear()
 
-    for number, (plain, (size, changed)) in enumerate(zip(found.files, stamps, strict=True)):
+    for number, (plain, (size, changed)) in enumerate(zip(listing.files, stamps, strict=True)):
         progress("planning", number, total)
         plan = replace(plain, size=size, changed=changed)
-        if size > _most(piece_bytes) and _is_split(plan, found.columns, limits):
+        if size > _most(piece_bytes) and _is_split(plan, listing.columns, limits):
             close()
             for lines, content in _line_ranges(plan.path, size, piece_bytes):
                 part = replace(plan, lines=(lines.start, lines.end, lines.row))
@@ -174,7 +174,7 @@ def plan_corpus(
             close()
     close()
     progress("planning", total, total)
-    return CorpusPlan(pieces=tuple(pieces), found=found)
+    return CorpusPlan(pieces=tuple(pieces), found=listing)
 
 
 def found_in(sources: Sources, columns: Mapping[str, str] | None, *, follow_links: bool) -> FoundFiles:

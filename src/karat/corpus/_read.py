@@ -54,9 +54,9 @@ def read(
     field (id, text, title, url, page ...) an unusual column of records is. `limits` is what one file may take. Links
     that lead out of a folder are left out and named, unless they are to be followed.
     """
-    found = found_in(sources, columns, follow_links=follow_links)
-    reading = _read_files(found.files, found.columns, limits or ReadLimits(), {}, progress)
-    files = conclude(found, join_parts(reading.parts))
+    listing = found_in(sources, columns, follow_links=follow_links)
+    reading = _read_files(listing.files, listing.columns, limits or ReadLimits(), {}, progress)
+    files = conclude(listing, join_parts(reading.parts))
     return CorpusReading(reading.docs, files.problems, files.taken)
 
 

@@ -130,7 +130,7 @@ class CorpusWalk:
                 self._folders[key] = printable(str(folder.path))
                 for path, below in self._documents(folder, entries):
                     self._entry(path, top, _Folder(path, below, folder.above | {key}), folders, links)
-        self.files[start:] = sorted(self.files[start:], key=lambda found: os.fsencode(found.below))
+        self.files[start:] = sorted(self.files[start:], key=lambda file: os.fsencode(file.below))
 
     def _documents(self, folder: _Folder, entries: Sequence[os.DirEntry[str]]) -> Iterator[tuple[Path, str]]:
         """What may hold documents among the entries of a folder, with its path below the folder given."""

@@ -115,7 +115,7 @@ def verdicts(summaries: Iterable[Summary], measures: Sequence[Measure], *, diale
     for summary in summaries:
         by_system.setdefault(summary.system, []).append(summary)
     heads = headlines(measures, dialect)
-    return {system: verdict(system, found, heads) for system, found in by_system.items()}
+    return {system: verdict(system, of_system, heads) for system, of_system in by_system.items()}
 
 
 def verdict(system: str, summaries: Sequence[Summary], heads: Sequence[Measure]) -> str:

@@ -41,8 +41,8 @@ def frame_of(filled: FilledClaims) -> pl.DataFrame:
         for (pair, side), origin in filled.sides.items()
         if origin.key
     ]
-    kept = pl.DataFrame(sides, schema=dict.fromkeys((*_SIDE, "judge", "prompt", "key"), pl.String), orient="row")
-    return _ordered(pl.concat([rows, kept], how="diagonal"))
+    side_rows = pl.DataFrame(sides, schema=dict.fromkeys((*_SIDE, "judge", "prompt", "key"), pl.String), orient="row")
+    return _ordered(pl.concat([rows, side_rows], how="diagonal"))
 
 
 def joined(before: pl.DataFrame | None, now: pl.DataFrame) -> pl.DataFrame:

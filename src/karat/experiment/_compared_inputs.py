@@ -102,21 +102,21 @@ def compared_inputs(
     from karat.experiment.report import Report
     from karat.results.study import Study
 
-    found: list[ComparedInput] = []
+    sources: list[ComparedInput] = []
     results: list[Any] = []
     for given in (one.study if isinstance(one, FinishedRun) else one for one in inputs):
         if isinstance(given, Report):
-            found.append(_reported(given, "report", "report", f"report {len(found) + 1}"))
+            sources.append(_reported(given, "report", "report", f"report {len(sources) + 1}"))
         elif isinstance(given, Study):
-            found.append(_studied(given, given.name, given.name, f"{given.name} {len(found) + 1}", given.manifest))
+            sources.append(_studied(given, given.name, given.name, f"{given.name} {len(sources) + 1}", given.manifest))
         elif not isinstance(given, str | os.PathLike):
-            found.append(_table(given, lower, columns))
+            sources.append(_table(given, lower, columns))
         elif not os.path.isfile(given):
-            found.append(_run(os.fspath(given), runs_dir))
+            sources.append(_run(os.fspath(given), runs_dir))
         elif testset is not None:
             results.append(given)
         else:
-            found.append(_file(given, lower, columns))
+            sources.append(_file(given, lower, columns))
     if results:
         from karat.experiment.score import score
 
@@ -125,18 +125,18 @@ def compared_inputs(
             progress=lambda step: None,
         )  # fmt: skip
         names = ", ".join(os.fspath(path) for path in results)
-        found.append(_reported(report, names, Path(names).stem, names))
+        sources.append(_reported(report, names, Path(names).stem, names))
     elif testset is not None:
         raise UsageError(
             "--testset is for files of results, and there is none among what is to be compared. Leave it out."
         )
-    _refuse_idle(lower, found)
-    return found
+    _refuse_idle(lower, sources)
+    return sources
 
 
-def _refuse_idle(lower: Sequence[str], found: Sequence[ComparedInput]) -> None:
+def _refuse_idle(lower: Sequence[str], sources: Sequence[ComparedInput]) -> None:
     """Refuse a --lower that would do nothing."""
-    columns = [one for source in found if source.testset is None for one in source.measures.values()]
+    columns = [one for source in sources if source.testset is None for one in source.measures.values()]
     for name in lower:
         meant = next((one for one in columns if one.name == _measured(name, lower).name), None)
         if meant is None:
@@ -169,13 +169,13 @@ def _table(given: Any, lower: Sequence[str], columns: Mapping[str, str] | None) 
     names = tuple(measure.name for measure in measures)
     systems = []
     for number, system in enumerate(table.systems):
-        kept = np.flatnonzero(table.held[number])
-        values = table.values[number, kept]
-        lost = np.where(table.failed[number, kept], Status.failed, Status.undefined)[:, None]
+        places = np.flatnonzero(table.held[number])
+        values = table.values[number, places]
+        lost = np.where(table.failed[number, places], Status.failed, Status.undefined)[:, None]
         systems.append(
             ScoredSystem(
                 name=system,
-                questions=tuple(table.questions[q] for q in kept.tolist()),
+                questions=tuple(table.questions[q] for q in places.tolist()),
                 measures=names,
                 values=values,
                 status=np.where(np.isfinite(values), Status.ok, lost).astype(np.uint8),
@@ -237,24 +237,24 @@ def _run(reference: str, runs_dir: str | os.PathLike[str]) -> ComparedInput:
             raise
         folder = find_run(runs_dir, run)
     name = str(folder.manifest.get("name", folder.id))
-    found = _studied(load_study(folder.path), reference, name, folder.id, folder.manifest)
+    source = _studied(load_study(folder.path), reference, name, folder.id, folder.manifest)
     if system is None:
-        return found
-    names = [one.name for one in found.systems]
+        return source
+    names = [one.name for one in source.systems]
     if system not in names:
         offered = f"There are {', '.join(names)}."
         raise UsageError(f"run {folder.id} has no system {system!r}.{did_you_mean(system, names)} {offered}")
     taken = (InputInfo(reference, "stored run", f"{system} of {folder.id}"),)
-    return replace(found, systems=tuple(e for e in found.systems if e.name == system), taken=taken)
+    return replace(source, systems=tuple(e for e in source.systems if e.name == system), taken=taken)
 
 
 def _studied(study: Study, place: str, label: str, id_: str, manifest: Mapping[str, Any]) -> ComparedInput:
     from karat.experiment._costs import study_costs
 
-    found = _evaluated(study.evaluation, place, label, id_, study.main, study_costs(study))
-    systems = len(found.systems)
+    source = _evaluated(study.evaluation, place, label, id_, study.main, study_costs(study))
+    systems = len(source.systems)
     what = f"{systems} system{'s' if systems != 1 else ''} over {len(study.evaluation.testset)} questions"
-    return replace(found, manifest=manifest or None, taken=(InputInfo(place, "stored run", f"{id_}: {what}"),))
+    return replace(source, manifest=manifest or None, taken=(InputInfo(place, "stored run", f"{id_}: {what}"),))
 
 
 def _reported(report: Report, place: str, label: str, id_: str) -> ComparedInput:
@@ -303,32 +303,32 @@ def _evaluated(
     )  # fmt: skip
 
 
-def named(found: Sequence[ComparedInput]) -> list[ScoredSystem]:
+def named(sources: Sequence[ComparedInput]) -> list[ScoredSystem]:
     """All systems in order, each under a name of its own: where two share one, their run or file goes before it."""
-    every = [(source, system) for source in found for system in source.systems]
+    every = [(source, system) for source in sources for system in source.systems]
     names = [system.name for _, system in every]
     often, labels = Counter(names), Counter(f"{source.label}:{system.name}" for source, system in every)
-    made = []
+    renamed = []
     for source, system in every:
         longer = f"{source.label}:{system.name}"
         longer = longer if labels[longer] == 1 else f"{source.id}:{system.name}"
-        made.append(replace(system, name=system.name if often[system.name] == 1 else longer))
-    doubled = next((name for name, many in Counter(system.name for system in made).items() if many > 1), None)
+        renamed.append(replace(system, name=system.name if often[system.name] == 1 else longer))
+    doubled = next((name for name, many in Counter(system.name for system in renamed).items() if many > 1), None)
     if doubled is not None:
         raise UsageError(f"{doubled} is named twice. A system cannot be compared with itself: name another.")
-    return made
+    return renamed
 
 
-def conversations_of(found: Sequence[ComparedInput], questions: Sequence[str]) -> tuple[int, ...] | None:
+def conversations_of(sources: Sequence[ComparedInput], questions: Sequence[str]) -> tuple[int, ...] | None:
     """The number of each question's conversation, by the first input that knows any; None where none does."""
-    known = next((source.conversations for source in found if source.conversations), None)
+    known = next((source.conversations for source in sources if source.conversations), None)
     return tuple(known.get(question, -1 - place) for place, question in enumerate(questions)) if known else None
 
 
-def slice_values(found: Sequence[ComparedInput], name: str) -> dict[str, str | None]:
+def slice_values(sources: Sequence[ComparedInput], name: str) -> dict[str, str | None]:
     """The value of a slice for each question, by the test set or a column of a table."""
     known: dict[str, None] = {}
-    for source in found:
+    for source in sources:
         if source.testset is not None:
             known.update(dict.fromkeys(source.testset.slices))
             if name in source.testset.slices:
@@ -340,6 +340,6 @@ def slice_values(found: Sequence[ComparedInput], name: str) -> dict[str, str | N
     raise UsageError(f"there is no slice {name!r}.{did_you_mean(name, known)} {offered}")
 
 
-def lacking(found: Sequence[ComparedInput], measure: str) -> Iterator[str]:
+def lacking(sources: Sequence[ComparedInput], measure: str) -> Iterator[str]:
     """Inputs that were not scored by a measure."""
-    return (source.place for source in found if measure not in source.measures)
+    return (source.place for source in sources if measure not in source.measures)

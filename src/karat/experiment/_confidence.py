@@ -36,10 +36,10 @@ def reliabilities(
     right, rule, notes = _right(scores, labelled, correct)
     if right is None:
         return [], notes
-    found = []
+    calibrations = []
     for number, system in enumerate(scores.systems):
-        said = confidence.get(system, ())
-        sure = np.array([np.nan if value is None else value for value in said], np.float64)
+        confidences = confidence.get(system, ())
+        sure = np.array([np.nan if value is None else value for value in confidences], np.float64)
         if not np.isfinite(sure).any():
             continue
         wrong = np.isfinite(sure) & ~((sure >= 0) & (sure <= 1))
@@ -52,8 +52,8 @@ def reliabilities(
         if not known.any():
             notes.append(Note("warning", f"{system}: nothing says whether its {left:,} answers are right ({rule})."))
             continue
-        found.append(_one(system, rule, sure[known], right[number][known], left))
-    return found, notes
+        calibrations.append(_one(system, rule, sure[known], right[number][known], left))
+    return calibrations, notes
 
 
 def selectives(
@@ -62,17 +62,17 @@ def selectives(
     """Of each system that answers, how often its surest answers are right; none where nothing says which are."""
     right, rule, _ = _right(evaluation.scores, labelled, correct)
     answerable = [question.answerable for question in evaluation.testset.questions]
-    found, notes = [], list[Note]()
+    curves, notes = [], list[Note]()
     for number, system in enumerate(evaluation.scores.systems if right is not None else ()):
         texts, sure = evaluation.answers.get(system, ()), evaluation.confidence.get(system, ())
         if right is None or not texts:
             continue
         outcome = outcomes(texts, right[number], answerable)
         if np.isfinite(outcome).any():
-            curve, said = selective_of(system, rule, outcome, texts, sure)
-            found.append(curve)
-            notes += said
-    return found, notes
+            curve, curve_notes = selective_of(system, rule, outcome, texts, sure)
+            curves.append(curve)
+            notes += curve_notes
+    return curves, notes
 
 
 def _one(system: str, rule: str, sure: Floats, right: Floats, left: int) -> Reliability:

@@ -80,7 +80,9 @@ def corrected_mean(scores: Scores, labelled: Labelled, system: int, questions: I
     )
 
 
-def within(found: Estimate, bounds: tuple[float, float]) -> Estimate:
+def within(estimate: Estimate, bounds: tuple[float, float]) -> Estimate:
     """The same, no end of it past what the measure can be."""
-    mean, low, high = (None if v is None else float(np.clip(v, *bounds)) for v in (found.mean, found.low, found.high))
-    return Estimate(mean if mean is not None else found.mean, low, high, found.weight)
+    mean, low, high = (
+        None if v is None else float(np.clip(v, *bounds)) for v in (estimate.mean, estimate.low, estimate.high)
+    )
+    return Estimate(mean if mean is not None else estimate.mean, low, high, estimate.weight)

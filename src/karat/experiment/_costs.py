@@ -100,5 +100,5 @@ def compared_costs(
     )
     adjusted = figures.adjusted("permutation", correction)
     named = [(systems[a].name, systems[b].name) for a, b in pairs]
-    made = (pair for row, c in enumerate(compared) for pair in pairs_of(figures, row, COSTS[c], named, adjusted))
-    return tuple(one for one in spent if one is not None), tuple(pair for pair in made if pair.n)
+    cost_pairs = (pair for row, c in enumerate(compared) for pair in pairs_of(figures, row, COSTS[c], named, adjusted))
+    return tuple(one for one in spent if one is not None), tuple(pair for pair in cost_pairs if pair.n)

@@ -17,19 +17,21 @@ if TYPE_CHECKING:
 def judges_of(scores: Scores, number: int) -> tuple[JudgeIdentity, ...]:
     """Who gave the scores of a measure, by what stands beside them; nobody, where nothing does."""
     names = ("by", "model", "fingerprint", "prompt", "prompt_digest")
-    found: dict[tuple[Any, ...], None] = {}
+    identities: dict[tuple[Any, ...], None] = {}
     for (_, _, measure), detail in scores.details.items():
         if measure == number and "by" in detail and ("prompt" in detail or detail["by"] != "model"):
-            found[tuple(detail.get(name) for name in names)] = None
-    return tuple(JudgeIdentity(**dict(zip(names, values, strict=True))) for values in sorted(found, key=str))
+            identities[tuple(detail.get(name) for name in names)] = None
+    return tuple(JudgeIdentity(**dict(zip(names, values, strict=True))) for values in sorted(identities, key=str))
 
 
 def mixture_notes(judges: Sequence[JudgeIdentity]) -> list[Note]:
     """Warns where several judges gave the scores of one measure."""
     if len(judges) < 2:
         return []
-    told = "; ".join(f"{judge.model or judge.by}, prompt {judge.prompt}" for judge in judges)
-    text = f"{len(judges)} judges gave these scores ({told}): figures are of the mixture, and correct no other run."
+    described = "; ".join(f"{judge.model or judge.by}, prompt {judge.prompt}" for judge in judges)
+    text = (
+        f"{len(judges)} judges gave these scores ({described}): figures are of the mixture, and correct no other run."
+    )
     return [Note("warning", text)]
 
 
@@ -40,8 +42,8 @@ def same_judge(
     name = measure.name
     for judges, who in ((theirs, place), (ours, f"run {run}")):
         if len(judges) > 1:
-            told = " and ".join(_named(judge) for judge in judges)
-            raise UsageError(f"{who}: {name} was judged by {told}, and a calibration holds for one judge.")
+            described = " and ".join(_named(judge) for judge in judges)
+            raise UsageError(f"{who}: {name} was judged by {described}, and a calibration holds for one judge.")
         if measure.needs and not (judges and _is_known(judges[0])):
             raise UsageError(
                 f"{who}: {name} is without the model and the prompt that gave its scores, so that nothing says whether "

@@ -198,12 +198,12 @@ def _whatever_failed(held: HeldRule, failed: int) -> tuple[GateOutcome, str]:
     if not counts.any():
         return "unknown", f"{failed:,} {rows} failed, and nothing is left"
     ends = float(least[counts].mean()), float(most[counts].mean())
-    kept = [keeps(end, rule, rule.number) for end in ends]
+    holds = [keeps(end, rule, rule.number) for end in ends]
     what = "the difference" if rule.needs_baseline else "it"
     between = f"with the {failed:,} {rows} that failed {what} lies between {ends[0]:.4f} and {ends[1]:.4f}"
-    if rule.is_kept_by_more is not None and not any(kept):
+    if rule.is_kept_by_more is not None and not any(holds):
         return "fail", f"{between}, and neither keeps the rule"
-    if all(kept) and rule.is_kept_by_more is not None and rule.confidence is None:
+    if all(holds) and rule.is_kept_by_more is not None and rule.confidence is None:
         return "pass", between
     return "unknown", between
 

@@ -91,10 +91,10 @@ def table_of(given: Judgements, measures: Sequence[str], scale: Sequence[str]) -
         return JudgeTable(scores, [], Categories(tuple(steps), tuple(f"{s:g}" for s in steps)), about, notes)
     people = raters[PEOPLE]
     _within(PEOPLE, people, bounds)
-    kept = [(label, systems.of(label, people), number[label.question]) for label in people.rows]
-    without = [(s, q, j) for _, s, q in kept for j in range(len(judges)) if not np.isfinite(values[s, q, j])]
+    placed = [(label, systems.of(label, people), number[label.question]) for label in people.rows]
+    without = [(s, q, j) for _, s, q in placed for j in range(len(judges)) if not np.isfinite(values[s, q, j])]
     scores = replace(scores, reasons=dict.fromkeys(without, NO_GRADE))
-    first = labelled_answers(scores.measures, "", 0, kept, {}, people, every.tolist())
+    first = labelled_answers(scores.measures, "", 0, placed, {}, people, every.tolist())
     labelled = [replace(first, name=name, number=j, notes=[]) for j, name in enumerate(judges)]
     categories = Categories(first.categories, first.names)
     return JudgeTable(scores, labelled, categories, about, [*first.notes, *notes])

@@ -88,7 +88,7 @@ def meet(labels: Labels, scores: Scores, wanted: Sequence[str], scale: Sequence[
     scales = _scales(scale, scores.measures)
     unmatched: Counter[str] = Counter()
     aside: Counter[str] = Counter()
-    kept: dict[tuple[str, int | None], list[tuple[HumanLabel, int, int]]] = {}
+    placed: dict[tuple[str, int | None], list[tuple[HumanLabel, int, int]]] = {}
     for label in labels.rows:
         meant: Sequence[int | None] = known[label.measure] if label.measure is not None else _only(chosen, labels)
         used = [number for number in meant if not chosen or number in chosen]
@@ -107,19 +107,19 @@ def meet(labels: Labels, scores: Scores, wanted: Sequence[str], scale: Sequence[
         else:
             for number in used:
                 name = CORRECTNESS if number is None else scores.measures[number].name
-                kept.setdefault((name, number), []).append((label, system, question))
+                placed.setdefault((name, number), []).append((label, system, question))
     notes = [Note("warning", text) for text in _told(unmatched, scores)]
     notes += [
         Note("info", f"{plural(n, 'label')} of {name} left aside: -m names other measures.")
         for name, n in aside.items()
     ]
-    if not kept:
+    if not placed:
         raise NoOverlapError(_nothing(labels, scores, unmatched, aside))
-    order = sorted(kept, key=lambda key: len(scores.measures) if key[1] is None else key[1])
-    made = [
-        labelled_answers(scores.measures, name, number, kept[name, number], scales, labels) for name, number in order
+    order = sorted(placed, key=lambda key: len(scores.measures) if key[1] is None else key[1])
+    labelled = [
+        labelled_answers(scores.measures, name, number, placed[name, number], scales, labels) for name, number in order
     ]
-    return Met(made, unmatched, notes)
+    return Met(labelled, unmatched, notes)
 
 
 def _only(chosen: Sequence[int], labels: Labels) -> Sequence[int]:
@@ -144,13 +144,13 @@ def _only_system(scores: Scores, labels: Labels) -> int:
 
 def _scales(given: Sequence[str], measures: Sequence[Measure]) -> dict[int | None, Scale]:
     """`--scale` values: the ends of the labels' scale by measure, None for all others."""
-    found: dict[int | None, Scale] = {}
+    scales: dict[int | None, Scale] = {}
     for text in given:
         named, ends = read_scale(text)
         if named is not None and not find_measures(named, measures):
             need_measure(named, measures, "--scale")
-        found.update(dict.fromkeys((None,) if named is None else find_measures(named, measures), ends))
-    return found
+        scales.update(dict.fromkeys((None,) if named is None else find_measures(named, measures), ends))
+    return scales
 
 
 def read_scale(text: str) -> tuple[str | None, Scale]:
@@ -169,28 +169,28 @@ def labelled_answers(
     measures: Sequence[Measure],
     name: str,
     number: int | None,
-    kept: Sequence[tuple[HumanLabel, int, int]],
+    placed: Sequence[tuple[HumanLabel, int, int]],
     scales: Mapping[int | None, Scale],
     labels: Labels,
     grades: Sequence[float] = (),
 ) -> Labelled:
     """The answers labelled by one measure; `grades` are further ones whose values are categories too."""
     bounds = measures[number].bounds if number is not None else (0.0, 1.0)
-    values = np.array([label.value for label, _, _ in kept])
+    values = np.array([label.value for label, _, _ in placed])
     notes: list[Note] = []
     raw: Scale = (0.0, 1.0)
-    if kept[0][0].is_word:
+    if placed[0][0].is_word:
         _refuse_words(name, None if number is None else measures[number], labels)
         notes.append(Note("info", "yes is the highest value, no the lowest (also true, correct; false, wrong)."))
     else:
         raw = scales.get(number, scales.get(None, bounds))
-        _check_scale(name, raw, bounds, kept, labels)
+        _check_scale(name, raw, bounds, placed, labels)
         if raw != bounds:
             ends = f"{raw[0]:g} to {raw[1]:g} became {bounds[0]:g} to {bounds[1]:g}"
             notes.append(Note("info", f"labels were put into the scale of the measure: {ends}."))
     steps = steps_of(np.concatenate([values, grades]), raw)
     items: dict[tuple[int, int], Item] = {}
-    for (label, system, question), value in zip(kept, moved(values, raw, bounds), strict=True):
+    for (label, system, question), value in zip(placed, moved(values, raw, bounds), strict=True):
         item = items.setdefault((system, question), Item(system, question))
         item.ratings[label.rater if label.rater is not None else "people"] = value
     return Labelled(
@@ -198,7 +198,7 @@ def labelled_answers(
         bounds=bounds,
         number=number,
         items=[items[key] for key in sorted(items)],
-        labels=len(kept),
+        labels=len(placed),
         categories=tuple(moved(np.array(steps), raw, bounds)),
         names=tuple(f"{step:g}" for step in steps),
         notes=notes,
@@ -218,15 +218,15 @@ def _refuse_words(name: str, measure: Measure | None, labels: Labels) -> None:
 
 
 def _check_scale(
-    name: str, raw: Scale, bounds: Scale, kept: Sequence[tuple[HumanLabel, int, int]], labels: Labels
+    name: str, raw: Scale, bounds: Scale, placed: Sequence[tuple[HumanLabel, int, int]], labels: Labels
 ) -> None:
     """Every label lies within the scale; one that differs from the measure's was asked for."""
     if raw != bounds and not np.isfinite(bounds).all():
         raise UsageError(f"--scale cannot be used for {name}, whose values have no end. Label in its own values.")
-    outside = next((label for label, _, _ in kept if not raw[0] <= label.value <= raw[1]), None)
+    outside = next((label for label, _, _ in placed if not raw[0] <= label.value <= raw[1]), None)
     if outside is None:
         return
-    values = [label.value for label, _, _ in kept]
+    values = [label.value for label, _, _ in placed]
     least, most = min(values), max(values)
     if raw != bounds:
         remedy = "Correct it, or say the true scale, from the lowest label that could be given to the highest."
@@ -277,9 +277,9 @@ def _told(unmatched: Counter[str], scores: Scores) -> Iterable[str]:
 
 
 def _nothing(labels: Labels, scores: Scores, unmatched: Counter[str], aside: Counter[str]) -> str:
-    told = " ".join(_told(unmatched, scores))
+    reasons = " ".join(_told(unmatched, scores))
     if aside:
-        told = f"{told} {plural(sum(aside.values()), 'label')} of other measures than -m names.".strip()
+        reasons = f"{reasons} {plural(sum(aside.values()), 'label')} of other measures than -m names.".strip()
     ids = names(scores.questions, FEW)
     example = f" Its questions are {ids}." if any(key.startswith("question ") for key in unmatched) else ""
-    return f"{labels.place}: no label meets a score of the run. {told}{example}"
+    return f"{labels.place}: no label meets a score of the run. {reasons}{example}"

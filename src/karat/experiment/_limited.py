@@ -23,7 +23,7 @@ def answered_ids(testset: TestSet, limit: int, seed: int = 0) -> tuple[str, ...]
     by_kind: dict[str, list[Question]] = {}
     for question in sorted(questions, key=lambda q: _lot(q.id, seed)):
         by_kind.setdefault(question.kind or "", []).append(question)
-    places = shares({kind: len(found) for kind, found in by_kind.items()}, limit)
+    places = shares({kind: len(of_kind) for kind, of_kind in by_kind.items()}, limit)
     used: Counter[str] = Counter()
     chosen: set[str] = set()
     for kind in sorted(by_kind, key=lambda kind: (_distinct(by_kind[kind]), kind)):  # the scarcest choose first
@@ -44,14 +44,14 @@ def shares(sizes: Mapping[str, int], limit: int) -> dict[str, int]:
     """
     total = sum(sizes.values())
     least = 1 if limit >= len(sizes) else 0
-    made = {kind: max(least, limit * size // total) for kind, size in sizes.items()}
-    while (missing := limit - sum(made.values())) != 0:
+    places = {kind: max(least, limit * size // total) for kind, size in sizes.items()}
+    while (missing := limit - sum(places.values())) != 0:
         step = 1 if missing > 0 else -1
-        able = [k for k in sizes if (made[k] < sizes[k] if step > 0 else made[k] > least)]
-        ahead = {k: made[k] - limit * sizes[k] / total for k in able}
+        able = [k for k in sizes if (places[k] < sizes[k] if step > 0 else places[k] > least)]
+        ahead = {k: places[k] - limit * sizes[k] / total for k in able}
         kind = min(able, key=lambda k: (step * ahead[k], k))
-        made[kind] += step
-    return made
+        places[kind] += step
+    return places
 
 
 def gold_of(question: Question) -> tuple[str, ...]:

@@ -18,11 +18,11 @@ FEW = 5  # names shown in a sentence
 
 def find_measure(name: str, measures: Sequence[Measure]) -> int | None:
     """The one measure that a name means: as it is written in the run, or the only one that goes by it."""
-    found = find_measures(name, measures)
-    exact = [number for number in found if _is_spelled(name, measures[number])]
-    if len(found) > 1 and not exact:
-        raise _ambiguous(name, found, measures)
-    return (exact or found or (None,))[0]
+    numbers = find_measures(name, measures)
+    exact = [number for number in numbers if _is_spelled(name, measures[number])]
+    if len(numbers) > 1 and not exact:
+        raise _ambiguous(name, numbers, measures)
+    return (exact or numbers or (None,))[0]
 
 
 def find_measures(name: str, measures: Sequence[Measure], chosen: Sequence[int] = ()) -> tuple[int, ...]:
@@ -43,10 +43,10 @@ def find_measures(name: str, measures: Sequence[Measure], chosen: Sequence[int] 
 
 def need_measure(name: str, measures: Sequence[Measure], option: str) -> int:
     """The measure that an option names; one that the run does not have is refused."""
-    found = find_measure(name, measures)
-    if found is None:
+    number = find_measure(name, measures)
+    if number is None:
         raise UsageError(f"{option} {name}: the run has no scores by this measure. {others(name, measures)}")
-    return found
+    return number
 
 
 def others(name: str, measures: Sequence[Measure]) -> str:
@@ -81,6 +81,6 @@ def _kind(measure: Measure) -> tuple[object, ...]:
     return measure.k, measure.tokens, measure.bounds
 
 
-def _ambiguous(name: str, found: Sequence[int], measures: Sequence[Measure]) -> UsageError:
-    shown = names([measures[number].name for number in found], FEW)
-    return UsageError(f"{name!r} may mean {len(found)} measures of this run: {shown}. Write the full name of one.")
+def _ambiguous(name: str, numbers: Sequence[int], measures: Sequence[Measure]) -> UsageError:
+    shown = names([measures[number].name for number in numbers], FEW)
+    return UsageError(f"{name!r} may mean {len(numbers)} measures of this run: {shown}. Write the full name of one.")

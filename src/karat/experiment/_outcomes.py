@@ -35,9 +35,9 @@ def with_outcomes(evaluation: Evaluation) -> Evaluation:
             outcome = _values(scores, s, m)
             if system in evaluation.answers and np.isfinite(outcome).any():
                 texts, sure = evaluation.answers[system], evaluation.confidence.get(system, ())
-                curve, said = selective_of(system, scores.measures[m].name, outcome, texts, sure)
+                curve, curve_notes = selective_of(system, scores.measures[m].name, outcome, texts, sure)
                 selective.append(curve)
-                notes += said
+                notes += curve_notes
     known = {note.text for note in evaluation.notes}
     more = [note for note in notes if note.text not in known]
     return replace(

@@ -31,24 +31,24 @@ def judge_noise(
 ) -> dict[tuple[str, str], JudgeNoise]:
     from karat.stats.repeats import repeats
 
-    made = {}
+    noise = {}
     for measure in chosen:
         for system in systems:
-            said = repeats(list(system.repeats.get(measure.name, {}).values()))
-            if said is not None:
+            reliability = repeats(list(system.repeats.get(measure.name, {}).values()))
+            if reliability is not None:
                 many = int(np.isfinite(system.column(measure.name)).sum())
-                made[system.name, measure.name] = JudgeNoise(
+                noise[system.name, measure.name] = JudgeNoise(
                     system=system.name,
                     measure=measure.name,
-                    rows=said.rows,
-                    repeats=said.repeats,
-                    flips=said.flips,
-                    icc=said.icc,
-                    icc_mean=said.icc_mean,
-                    variance=said.of_score,
-                    error=float(np.sqrt(said.of_score / max(many, 1))),
+                    rows=reliability.rows,
+                    repeats=reliability.repeats,
+                    flips=reliability.flips,
+                    icc=reliability.icc,
+                    icc_mean=reliability.icc_mean,
+                    variance=reliability.of_score,
+                    error=float(np.sqrt(reliability.of_score / max(many, 1))),
                 )
-    return made
+    return noise
 
 
 def pair_result(
@@ -68,8 +68,8 @@ def pair_result(
     both = np.isfinite(values[a]) & np.isfinite(values[b])
     n, spread = int(figures.n[m, i]), finite(figures.spread[m, i])
     mean_a, mean_b = (float(values[s][both].mean()) if n else None for s in pair)
-    said = [noise.get((names[s], measure.name)) for s in pair]
-    of_judge = sum(one.variance for one in said if one is not None)
+    noises = [noise.get((names[s], measure.name)) for s in pair]
+    of_judge = sum(one.variance for one in noises if one is not None)
     wins, losses = int(figures.wins[m, i]), int(figures.losses[m, i])
     reach = None if measure.low is None or measure.high is None else measure.high - measure.low
     effective = finite(figures.effective[m, i])
@@ -82,7 +82,7 @@ def pair_result(
         tukey=finite(figures.tukey[m, i]), d=finite(figures.d[m, i]), biserial=finite(figures.biserial[m, i]),
         wins=wins, ties=n - wins - losses, losses=losses, spread=spread, detectable=least,
         over=mean_b / mean_a - 1 if mean_a and mean_b is not None and mean_a > 0 else None,
-        judge_share=min(1.0, of_judge / spread**2) if any(said) and spread else None,
+        judge_share=min(1.0, of_judge / spread**2) if any(noises) and spread else None,
     )  # fmt: skip
 
 
@@ -105,14 +105,14 @@ def with_flips(
         return result
     a, b = values[pair[0]], values[pair[1]]
     gain = np.nan_to_num((b - a) * (-1.0 if measure.direction == "lower" else 1.0))
-    made = []
+    flips = []
     for way in (1.0, -1.0):
         rows = np.flatnonzero(way * gain > TIE)
         rows = rows[np.argsort(-np.abs(gain[rows]), kind="stable")][:most]
-        made.append(
+        flips.append(
             tuple(Flip(questions[q], float(a[q]), float(b[q]), texts.get(questions[q], "")) for q in rows.tolist())
         )
-    return replace(result, better=made[0], worse=made[1])
+    return replace(result, better=flips[0], worse=flips[1])
 
 
 def system_means(
@@ -126,7 +126,7 @@ def system_means(
     from karat.stats.arrays import mean_known
     from karat.stats.intervals import mean_intervals
 
-    made = []
+    means = []
     for m, measure in enumerate(chosen):
         mean = mean_known(values[m].T)
         low, high = mean_intervals(values[m], _bounds(measure), clusters=conversations)
@@ -136,7 +136,7 @@ def system_means(
             n, undefined, failed = (
                 int((status[m, s] == one).sum()) for one in (Status.ok, Status.undefined, Status.failed)
             )
-            made.append(
+            means.append(
                 SystemMean(
                     system=name,
                     measure=measure.name,
@@ -149,11 +149,11 @@ def system_means(
                     over=over,
                 )
             )
-    return tuple(made)
+    return tuple(means)
 
 
 def slice_differences(
-    found: Sequence[ComparedInput],
+    sources: Sequence[ComparedInput],
     by: Sequence[str],
     values: Floats,
     questions: Sequence[str],
@@ -175,8 +175,8 @@ def slice_differences(
     less = [measure.direction == "lower" for measure in chosen]
     parts = []
     for name in dict.fromkeys(by):
-        told = slice_values(found, name)
-        of = [told.get(question) for question in questions]
+        value_of = slice_values(sources, name)
+        of = [value_of.get(question) for question in questions]
         for value in slice_order(name, sorted({v for v in of if v is not None})) + ([None] if None in of else []):
             mask = np.array([one == value for one in of])
             clusters = None if conversations is None else np.array(conversations)[mask]
@@ -188,7 +188,7 @@ def slice_differences(
         return (), 0
     p = np.concatenate([part.permutation[part.n > 0] for *_, part in parts])
     adjusted = iter(adjust(p, correction).tolist())
-    made = []
+    slice_pairs = []
     for name, value, part in parts:
         for m, measure in enumerate(chosen):
             for i, (a, b) in enumerate(pairs):
@@ -197,7 +197,7 @@ def slice_differences(
                     continue
                 figures = (part.difference, part.low, part.high)
                 difference, low, high = (finite(one[m, i]) for one in figures)
-                made.append(
+                slice_pairs.append(
                     SlicePair(
                         measure=measure.name,
                         a=names[a],
@@ -215,7 +215,7 @@ def slice_differences(
                         value=value,
                     )
                 )
-    return tuple(made), len(p)
+    return tuple(slice_pairs), len(p)
 
 
 def missing_notes(status: NDArray[np.uint8], names: Sequence[str], chosen: Sequence[ComparedMeasure]) -> list[Note]:
@@ -230,8 +230,12 @@ def missing_notes(status: NDArray[np.uint8], names: Sequence[str], chosen: Seque
         notes.append(Note("info", text))
     for m, measure in enumerate(chosen):
         if len(set(failed[m].tolist())) > 1:
-            told = ", ".join(f"{name} on {many}" for name, many in zip(names, failed[m].tolist(), strict=True) if many)
-            text = f"{measure.name} failed unequally ({told}): these questions are left out of the pairs, which favours"
+            counts = ", ".join(
+                f"{name} on {many}" for name, many in zip(names, failed[m].tolist(), strict=True) if many
+            )
+            text = (
+                f"{measure.name} failed unequally ({counts}): these questions are left out of the pairs, which favours"
+            )
             notes.append(Note("warning", f"{text} who failed.", guard="failed rows"))
     return notes
 
@@ -240,11 +244,11 @@ def range_notes(
     values: Floats, names: Sequence[str], questions: Sequence[str], chosen: Sequence[ComparedMeasure]
 ) -> tuple[list[ComparedMeasure], list[Note]]:
     """The measures, without ends where scores pass them, and a warning for each of these."""
-    kept, notes = [], []
+    measures, notes = [], []
     for measure, scores in zip(chosen, values, strict=True):
         low, high = _bounds(measure)
         passes = np.argwhere((scores < low - _PAST) | (scores > high + _PAST))
-        kept.append(replace(measure, low=None, high=None) if len(passes) else measure)
+        measures.append(replace(measure, low=None, high=None) if len(passes) else measure)
         if len(passes):
             s, q = passes[0].tolist()
             many = f"{len(passes):,} scores do" if len(passes) > 1 else "1 score does"
@@ -253,7 +257,7 @@ def range_notes(
                 f"for {questions[q]}. Are they percentages, or were repeats counted? If neither, the scores are wrong."
             )
             notes.append(Note("warning", text, guard="range"))
-    return kept, notes
+    return measures, notes
 
 
 def unreachable_notes(draws: int, tests: int, correction: str, test: str, level: float) -> list[Note]:

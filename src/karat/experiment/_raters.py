@@ -81,13 +81,13 @@ def _kappas(ratings: Floats, groups: Ints, categories: Floats) -> dict[str, floa
     ways: dict[str, tuple[Floats | None, Weights]] = {"": (None, "quadratic")}
     if len(categories) > 2:
         ways |= {"linear": (categories, "linear"), "weighted": (categories, "quadratic")}
-    found: dict[str, float | None] = {}
+    kappas: dict[str, float | None] = {}
     for name, (values, weights) in ways.items():
-        found[name or "kappa"] = cohen_kappa(table, values, weights)
+        kappas[name or "kappa"] = cohen_kappa(table, values, weights)
         before = f"{name}_" if name else ""
         ends = kappa_interval(tables, values, weights)
-        found[f"{before}low"], found[f"{before}high"] = ends or (None, None)
-    return found
+        kappas[f"{before}low"], kappas[f"{before}high"] = ends or (None, None)
+    return kappas
 
 
 def compare_two(
@@ -151,8 +151,8 @@ def slants_of(
     judge: Floats, people: Floats, groups: Ints, about: Mapping[str, Sequence[float | str | None]]
 ) -> tuple[Slant, ...]:
     """What a judge leans to more than people do, by what is known about each item (length, position)."""
-    found = (_slant(judge, people, groups, name, values) for name, values in about.items())
-    return tuple(slant for slant in found if slant is not None)
+    slants = (_slant(judge, people, groups, name, values) for name, values in about.items())
+    return tuple(slant for slant in slants if slant is not None)
 
 
 def _slant(

@@ -54,8 +54,8 @@ def shown_hits(system: StudySystem, testset: TestSet, gold: Mapping[int, tuple[s
     rows = resolution.index.rows_of(run)[places] if resolution is not None else np.full(len(places), -1, np.int64)
     legs = {}
     for name, leg in retrieved.legs.items() if retrieved else ():
-        found = leg.find(question, rows)
-        legs[name] = np.append(leg.rank, 0)[found], np.append(leg.scores, 0.0)[found]
+        leg_places = leg.find(question, rows)
+        legs[name] = np.append(leg.rank, 0)[leg_places], np.append(leg.scores, 0.0)[leg_places]
     whole = resolution is not None and bool((rows >= 0).all())
     chunks = resolution.chunks if resolution is not None and whole else [_chunk(run, p, resolution) for p in places]
     return HitTable(

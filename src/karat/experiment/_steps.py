@@ -29,7 +29,7 @@ def step_records(runs: Sequence[Run], steps: JudgedSteps, rel: int) -> dict[str,
     ):
         if grade >= rel:
             holds.setdefault((pair, rank), []).append((steps.labels[unit], new))
-    found: dict[str, dict[str, tuple[StepRecord, ...]]] = {}
+    records: dict[str, dict[str, tuple[StepRecord, ...]]] = {}
     for s, (run, listed) in enumerate(zip(runs, steps.runs, strict=True)):
         of_step = listed.fields.get("step", ())
         for place, qid in enumerate(listed.question_ids):
@@ -62,8 +62,8 @@ def step_records(runs: Sequence[Run], steps: JudgedSteps, rel: int) -> dict[str,
                         tokens=step.get("tokens"),
                     )
                 )
-            found.setdefault(run.name, {})[qid] = tuple(rows)
-    return found
+            records.setdefault(run.name, {})[qid] = tuple(rows)
+    return records
 
 
 def counted_steps(questions: Sequence[str], steps: StepsOf) -> dict[str, list[str | None]]:

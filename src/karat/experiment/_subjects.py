@@ -111,9 +111,9 @@ def _measure_of(study: Study, name: str) -> int | None:
     from karat.measures.dialects import dialect_named
 
     measures = study.evaluation.scores.measures
-    found = find_measure(name, measures)
-    if found is not None:
-        return found
+    number = find_measure(name, measures)
+    if number is not None:
+        return number
     dialect = dialect_named(study.evaluation.dialect)
     try:
         meant = dialect.meant(parse(name, names=dialect.names), study.evaluation.testset.norm)
@@ -150,8 +150,8 @@ def _counted(study: Study, system: str, name: str) -> Subject:
         answers = study.answers.get(system)
         if answers is None:
             raise UsageError(f"{system} has no answers in this run, so that there are no empty_answers to count.")
-        said = [answers.get(q) for q in scores.questions]
-        empty = [a is not None and a.text is not None and not drop_blocks(a.text).strip() for a in said]
+        given = [answers.get(q) for q in scores.questions]
+        empty = [a is not None and a.text is not None and not drop_blocks(a.text).strip() for a in given]
         return Subject(name, np.array(empty, np.float64), nothing, nothing, is_sum=True)
     wanted = Status.failed if name == "failed" else Status.undefined
     held = scores.status[s] == wanted
@@ -165,8 +165,8 @@ def _counted(study: Study, system: str, name: str) -> Subject:
 def failed_rows(study: Study, system: str) -> Bools:
     """Questions of a system of which at least one score failed."""
     scores = study.evaluation.scores
-    found: Bools = (scores.status[scores.systems.index(system)] == Status.failed).any(axis=1)
-    return found
+    failed: Bools = (scores.status[scores.systems.index(system)] == Status.failed).any(axis=1)
+    return failed
 
 
 def _timed(study: Study, system: str, name: str) -> Subject:

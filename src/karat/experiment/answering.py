@@ -213,8 +213,8 @@ def answer_all(
     for piece in pieces:
         id_ = testset.ids[piece.question]
         given.setdefault(piece.system, {})[id_] = replace(answers[piece.key], question=id_)
-    made = [_answered(c, given[n], number_of, others) if n in given else c for n, c in enumerate(systems)]
-    return made, notes
+    answered = [_answered(c, given[n], number_of, others) if n in given else c for n, c in enumerate(systems)]
+    return answered, notes
 
 
 def _sharing(answer: Answer, texts: dict[str, str]) -> Answer:

@@ -85,9 +85,9 @@ def apply_calibration(
     common = wanted or [name for name in saved if name in there]
     if not common:
         raise UsageError(f"{place} is of {names(list(saved), FEW)}, and run {study.name} has no scores by it.")
-    found = tuple(_applied(saved[name], scores, there[name], place, study.name) for name in common)
+    applied = tuple(_applied(saved[name], scores, there[name], place, study.name) for name in common)
     return AppliedCalibration(
-        run=study.name, calibration=place, calibrated=calibrated, measures=found, notes=(Note("info", _ASSUMED),)
+        run=study.name, calibration=place, calibrated=calibrated, measures=applied, notes=(Note("info", _ASSUMED),)
     )
 
 
@@ -99,7 +99,8 @@ def applied_writer(path: str | os.PathLike[str]) -> Callable[[AppliedCalibration
 
     forms: dict[str, Callable[[AppliedCalibration], str]] = {
         ".json": objects.applied, ".csv": tables.applied,
-        ".md": lambda found: written(document(found), ".md"), ".txt": lambda found: written(document(found), ".txt"),
+        ".md": lambda applied: written(document(applied), ".md"),
+        ".txt": lambda applied: written(document(applied), ".txt"),
     }  # fmt: skip
     return file_writer(path, forms)
 
@@ -127,16 +128,16 @@ def _new_scores(scores: Scores, number: int, system: int) -> NDArray[np.float64]
 def _corrected(saved: SavedMeasure, scores: Scores, number: int, system: int) -> CorrectedMean:
     """A system's mean by the measure, and by the line of the saved labels on the saved scores."""
     new, n = _new_scores(scores, number, system), len(saved.scores)
-    found = transferred_mean(saved.people, saved.scores, saved.groups, new, saved.ends)
+    estimate = transferred_mean(saved.people, saved.scores, saved.groups, new, saved.ends)
     why = ""
-    if found is None:
+    if estimate is None:
         why = (
             "no answer has a score" if not len(new)
             else f"{plural(n, 'label')} in the calibration: {FEWEST} are needed" if n < FEWEST
             else "the judge tells nothing of what people say, so its scores of other answers do not either"
         )  # fmt: skip
     else:
-        found = within(found, scores.measures[number].bounds)
+        estimate = within(estimate, scores.measures[number].bounds)
     return CorrectedMean(
         system=scores.systems[system],
         n=n,
@@ -145,10 +146,10 @@ def _corrected(saved: SavedMeasure, scores: Scores, number: int, system: int) ->
         people_mean=None,
         people_low=None,
         people_high=None,
-        mean=found.mean if found else None,
-        low=found.low if found else None,
-        high=found.high if found else None,
-        weight=found.weight if found else None,
+        mean=estimate.mean if estimate else None,
+        low=estimate.low if estimate else None,
+        high=estimate.high if estimate else None,
+        weight=estimate.weight if estimate else None,
         why=why,
     )
 

@@ -71,8 +71,8 @@ def calibrate(
     confidence = study.evaluation.confidence
     confident = any(value is not None for values in confidence.values() for value in values)
     met = meet(given, scores, measures, scale, confident=confident)
-    found = tuple(_measure(one, scores) for one in met.labelled if one.number is not None)
-    selective, said = selectives(study.evaluation, met.labelled, correct)
+    calibrated = tuple(_measure(one, scores) for one in met.labelled if one.number is not None)
+    selective, curve_notes = selectives(study.evaluation, met.labelled, correct)
     reliable, more = (
         reliabilities(scores, confidence, met.labelled, correct)
         if confident
@@ -81,11 +81,11 @@ def calibrate(
     return Calibration(
         run=study.name,
         taken=given.taken,
-        measures=found,
+        measures=calibrated,
         reliability=tuple(reliable),
         selective=tuple(selective),
         unmatched=dict(met.unmatched),
-        notes=(*met.notes, *more, *said),
+        notes=(*met.notes, *more, *curve_notes),
     )
 
 
@@ -128,7 +128,8 @@ def calibration_writer(path: str | os.PathLike[str]) -> Callable[[Calibration], 
 
     forms: dict[str, Callable[[Calibration], str]] = {
         ".json": objects.calibration, ".csv": tables.calibration,
-        ".md": lambda found: written(document(found), ".md"), ".txt": lambda found: written(document(found), ".txt"),
+        ".md": lambda calibration: written(document(calibration), ".md"),
+        ".txt": lambda calibration: written(document(calibration), ".txt"),
     }  # fmt: skip
     return file_writer(path, forms)
 
@@ -265,27 +266,29 @@ def _without(scores: Scores, number: int, places: Iterable[tuple[int, int]]) -> 
 def _told(both: tuple[Floats, Floats], table: Confusion | None, correlation: float | None) -> list[Note]:
     """What the reader of the figures must know."""
     values, people = both
-    told: list[tuple[bool, str]] = []
+    remarks: list[tuple[bool, str]] = []
     if len(values) < ROUGH:
-        told.append(
+        remarks.append(
             (True, f"{plural(len(values), 'labelled answer')} with a score: below {ROUGH} every figure is rough.")
         )
     if len(values) and np.ptp(values) == 0:
-        told.append((True, f"the measure scores all labelled answers {values[0]:.3g}: it tells nothing apart."))
+        remarks.append((True, f"the measure scores all labelled answers {values[0]:.3g}: it tells nothing apart."))
     if len(people) and np.ptp(people) == 0:
-        told.append((True, f"people give all labelled answers {people[0]:.3g}: label answers that differ."))
+        remarks.append((True, f"people give all labelled answers {people[0]:.3g}: label answers that differ."))
     if correlation is not None and correlation < -0.2:
-        told.append((True, "the measure runs against people. Does a high label mean what a high score means?"))
+        remarks.append((True, "the measure runs against people. Does a high label mean what a high score means?"))
     if table is not None and table.ties:
-        told.append((False, f"people are evenly divided on {plural(table.ties, 'answer')}, in no cell of the table."))
+        remarks.append(
+            (False, f"people are evenly divided on {plural(table.ties, 'answer')}, in no cell of the table.")
+        )
     if table is None:
-        told.append((False, "the labels are of a continuous scale: no categories, so no kappa and no table."))
-    return [Note("warning" if warns else "info", text) for warns, text in told]
+        remarks.append((False, "the labels are of a continuous scale: no categories, so no kappa and no table."))
+    return [Note("warning" if warns else "info", text) for warns, text in remarks]
 
 
 def _unlike(scores: Scores, number: int, systems: Ints, questions: Ints) -> list[Note]:
     """Warns where the labelled answers cannot be a random sample: the measure itself scores them otherwise."""
-    found = []
+    notes = []
     for system in np.unique(systems).tolist():
         known = scores.status[system, :, number] == Status.ok
         inside = np.zeros(len(known), bool)
@@ -293,7 +296,7 @@ def _unlike(scores: Scores, number: int, systems: Ints, questions: Ints) -> list
         values = scores.values[system, :, number]
         here, there = values[known & inside], values[known & ~inside]
         if are_unlike(here, there):
-            found.append(
+            notes.append(
                 Note(
                     "warning",
                     f"{scores.systems[system]}: the labelled answers are not like the others (mean score "
@@ -301,4 +304,4 @@ def _unlike(scores: Scores, number: int, systems: Ints, questions: Ints) -> list
                     "labelling at random.",
                 )
             )
-    return found
+    return notes

@@ -91,7 +91,7 @@ def compare(
         raise UsageError(f"--flips {flips}: name 0 or more.")
     asked = texts_of(measures)
     say("reading scores")
-    found = compared_inputs(
+    sources = compared_inputs(
         inputs,
         testset=testset,
         measures=asked,
@@ -100,18 +100,18 @@ def compare(
         columns=columns,
         matching=matching,
     )
-    systems = named(found)
-    _refuse_too_few(systems, found)
-    alike = _same_questions(found, common)
-    _refuse_other_texts(found)
-    _refuse_scored_apart(found)
-    chosen, notes = chosen_measures(found, asked)
-    notes += _matched_apart(found)
-    questions, losses = _aligned(found, systems, alike)
+    systems = named(sources)
+    _refuse_too_few(systems, sources)
+    alike = _same_questions(sources, common)
+    _refuse_other_texts(sources)
+    _refuse_scored_apart(sources)
+    chosen, notes = chosen_measures(sources, asked)
+    notes += _matched_apart(sources)
+    questions, losses = _aligned(sources, systems, alike)
     values, status = score_arrays(systems, questions, chosen)
-    conversations = conversations_of(found, questions)
-    if told := conversations_note(conversations):
-        notes.append(Note("info", told))
+    conversations = conversations_of(sources, questions)
+    if resampled := conversations_note(conversations):
+        notes.append(Note("info", resampled))
     names = [system.name for system in systems]
     chosen, past = range_notes(values, names, questions, chosen)
     notes += past
@@ -131,7 +131,7 @@ def compare(
     tests = int((figures.n > 0).sum())  # of a pair without a question in common there is nothing to test
     noise = judge_noise(systems, chosen)
     p, adjusted = figures.p(decides), figures.adjusted(decides, correction)
-    texts = {q: text for source in found for q, text in source.texts.items()}
+    texts = {q: text for source in sources for q, text in source.texts.items()}
     results = []
     for m, measure in enumerate(chosen):
         for i, pair in enumerate(pairs):
@@ -140,10 +140,10 @@ def compare(
             )
             results.append(with_flips(result, values[m], pair, questions, texts, measure, flips))
     sliced, slice_tests = slice_differences(
-        found, texts_of(by), values, questions, pairs, names, chosen, correction, many, seed,
+        sources, texts_of(by), values, questions, pairs, names, chosen, correction, many, seed,
         conversations,
     )  # fmt: skip
-    if len(found) > 1 and any(source.testset is None for source in found):
+    if len(sources) > 1 and any(source.testset is None for source in sources):
         notes.append(Note("info", "Score tables do not say which test set they are of: they are paired by id alone."))
     notes += [*missing_notes(status, names, chosen), *unreachable_notes(many, tests, correction, decides, SIGNIFICANT)]
     means = system_means(values, status, names, chosen, baseline, conversations)
@@ -163,7 +163,7 @@ def compare(
         slice_tests=slice_tests,
         draws=many,
         seed=seed,
-        taken=tuple(taken for source in found for taken in source.taken),
+        taken=tuple(taken for source in sources for taken in source.taken),
         losses=losses,
         noise=tuple(noise.values()),
         notes=tuple(notes),
@@ -172,20 +172,20 @@ def compare(
     )
 
 
-def _refuse_too_few(systems: Sequence[ScoredSystem], found: Sequence[ComparedInput]) -> None:
+def _refuse_too_few(systems: Sequence[ScoredSystem], sources: Sequence[ComparedInput]) -> None:
     if not systems:
         raise UsageError("nothing to compare. Name two runs, files of results with --testset, or score tables.")
     if len(systems) == 1:
         raise UsageError(
-            f"{found[0].place} holds one system, {systems[0].name}, and a comparison needs two. Name another."
+            f"{sources[0].place} holds one system, {systems[0].name}, and a comparison needs two. Name another."
         )
 
 
-def _same_questions(found: Sequence[ComparedInput], common: bool) -> set[str] | None:
+def _same_questions(sources: Sequence[ComparedInput], common: bool) -> set[str] | None:
     """Refuse what was asked of different test sets; with `common`, the questions that are the same in all."""
     from karat.experiment.frozen import same_testset
 
-    known = [source for source in found if source.testset is not None]
+    known = [source for source in sources if source.testset is not None]
     about = [source.manifest or _about(source) for source in known]
     testsets = [source.testset for source in known if source.testset is not None]
     try:
@@ -200,10 +200,10 @@ def _same_questions(found: Sequence[ComparedInput], common: bool) -> set[str] | 
     return None
 
 
-def _refuse_other_texts(found: Sequence[ComparedInput]) -> None:
+def _refuse_other_texts(sources: Sequence[ComparedInput]) -> None:
     """Refuse a table that asks something else under the same id."""
     known: dict[str, tuple[str, str]] = {}
-    for source in found:
+    for source in sources:
         for question, text in source.texts.items():
             place, earlier = known.setdefault(question, (source.place, text))
             if " ".join(text.split()) != " ".join(earlier.split()):
@@ -213,30 +213,30 @@ def _refuse_other_texts(found: Sequence[ComparedInput]) -> None:
                 )
 
 
-def _refuse_scored_apart(found: Sequence[ComparedInput]) -> None:
+def _refuse_scored_apart(sources: Sequence[ComparedInput]) -> None:
     """Refuse runs by whose scoring a measure does not mean the same."""
-    runs = [(source, source.manifest) for source in found if source.manifest is not None]
+    runs = [(source, source.manifest) for source in sources if source.manifest is not None]
     for source, manifest in runs[1:]:
-        told = scored_apart((runs[0][1], runs[0][0].matching), (manifest, source.matching))
-        if told:
+        apart = scored_apart((runs[0][1], runs[0][0].matching), (manifest, source.matching))
+        if apart:
             raise UsageError(
-                f"{runs[0][0].place} and {source.place} are not scored alike ({told}): their figures cannot be "
+                f"{runs[0][0].place} and {source.place} are not scored alike ({apart}): their figures cannot be "
                 "compared. Score both alike."
             )
 
 
-def _matched_apart(found: Sequence[ComparedInput]) -> list[Note]:
+def _matched_apart(sources: Sequence[ComparedInput]) -> list[Note]:
     """A warning where files of results, or a report, were matched otherwise than the rest."""
     by: dict[str, str] = {}
     lacking: dict[str, str] = {}
-    for source in found:
+    for source in sources:
         if source.matching is not None:
             by.setdefault(source.matching.matcher, source.place)
             lacking |= {name: " and no ".join(counts) for name, counts in source.matching.unmatchable.items()}
     notes = []
     if len(by) > 1:
-        told = ", ".join(f"{place} by {matcher}" for matcher, place in by.items())
-        text = f"Hits are not matched alike with the gold ({told}): a difference may be the matcher's. See --match."
+        matchers = ", ".join(f"{place} by {matcher}" for matcher, place in by.items())
+        text = f"Hits are not matched alike with the gold ({matchers}): a difference may be the matcher's. See --match."
         notes.append(Note("warning", text))
     notes += [
         Note("warning", f"{name}: its hits have no {fields}, so gold that needs it is not in its scores.")
@@ -248,8 +248,8 @@ def _matched_apart(found: Sequence[ComparedInput]) -> list[Note]:
 def _about(source: ComparedInput) -> dict[str, Any]:
     assert source.testset is not None
     testset = source.testset
-    told = {"path": testset.name, "digest": testset.digest, "questions": len(testset), "version": testset.version}
-    return {"inputs": {"testset": told}}
+    identity = {"path": testset.name, "digest": testset.digest, "questions": len(testset), "version": testset.version}
+    return {"inputs": {"testset": identity}}
 
 
 def chosen_measures(
@@ -262,8 +262,10 @@ def chosen_measures(
     known = dict.fromkeys(name for source in found for name in source.measures)
     if not asked:
         if not shared:
-            told = "; ".join(f"{source.place}: {', '.join(list(source.measures)[:6])}" for source in found)
-            raise UsageError(f"there is no measure that all of them have ({told}). Score them by the same measures.")
+            by_source = "; ".join(f"{source.place}: {', '.join(list(source.measures)[:6])}" for source in found)
+            raise UsageError(
+                f"there is no measure that all of them have ({by_source}). Score them by the same measures."
+            )
         left = len(known) - len(shared)
         notes = [Note("info", f"{left} measures are not in every input and are left out.")] if left else []
         if len(shared) > most:
@@ -286,29 +288,29 @@ def chosen_measures(
 
 
 def _aligned(
-    found: Sequence[ComparedInput], systems: Sequence[ScoredSystem], alike: set[str] | None
+    sources: Sequence[ComparedInput], systems: Sequence[ScoredSystem], alike: set[str] | None
 ) -> tuple[tuple[str, ...], tuple[DroppedQuestions, ...]]:
     """The questions that every system has, in the order of their ids, and what is lost by that."""
     held = [set(system.questions) for system in systems]
-    kept = set.intersection(*held) if alike is None else set.intersection(alike, *held)
-    if not kept:
+    shared = set.intersection(*held) if alike is None else set.intersection(alike, *held)
+    if not shared:
         some = ", ".join(sorted(held[0])[:_FEW]), ", ".join(sorted(held[-1])[:_FEW])
         raise NoOverlapError(
             f"no question is in all of them: {systems[0].name} has {some[0]} ..., {systems[-1].name} {some[1]} ... "
             "They are paired by id: give the same questions the same ids."
         )
-    if len(kept) == 1:
+    if len(shared) == 1:
         raise UsageError(
-            f"one question ({min(kept)}) is all they have in common, and nothing can be told from one. Add questions."
+            f"one question ({min(shared)}) is all they have in common, and nothing can be told from one. Add questions."
         )
     losses = []
     start = 0
-    for source in found:
+    for source in sources:
         mine = set().union(*held[start : start + len(source.systems)])
         start += len(source.systems)
-        if len(mine) > len(kept):
-            losses.append(DroppedQuestions(source.place, len(mine), len(kept), tuple(sorted(mine - kept)[:_FEW])))
-    return tuple(sorted(kept)), tuple(losses)
+        if len(mine) > len(shared):
+            losses.append(DroppedQuestions(source.place, len(mine), len(shared), tuple(sorted(mine - shared)[:_FEW])))
+    return tuple(sorted(shared)), tuple(losses)
 
 
 def _pairs(names: Sequence[str], baseline: str | None) -> list[tuple[int, int]]:
@@ -332,10 +334,11 @@ def comparison_writer(path: str | os.PathLike[str]) -> Callable[[Comparison], No
     from karat.report.render import latex, written
 
     forms: dict[str, Callable[[Comparison], Content]] = {
-        ".html": lambda found: written(document(found, charts=True), ".html"),
-        ".md": lambda found: written(document(found), ".md"),
-        ".tex": lambda found: latex.render(Document("", [means(found)]), label="tab:karat-compare"),
-        ".csv": tables.comparison, ".json": objects.comparison, ".txt": lambda found: written(document(found), ".txt"),
+        ".html": lambda comparison: written(document(comparison, charts=True), ".html"),
+        ".md": lambda comparison: written(document(comparison), ".md"),
+        ".tex": lambda comparison: latex.render(Document("", [means(comparison)]), label="tab:karat-compare"),
+        ".csv": tables.comparison, ".json": objects.comparison,
+        ".txt": lambda comparison: written(document(comparison), ".txt"),
         ".xlsx": xlsx.of_comparison,
     }  # fmt: skip
     return file_writer(path, forms)

@@ -47,33 +47,33 @@ def explain(
     first = system.search([asked.text], k)  # what is loaded at the first search is not this question's time
     if first.failed:
         raise KaratError(f"question {asked.id!r}: {first.failed[0]}")
-    found = system.search([asked.text], k, whole=True)
+    retrieved = system.search([asked.text], k, whole=True)
     docs = system.index.docs if system.index is not None else None
-    whole = system.index is not None and found.chunks is system.index.chunks
-    resolution = resolve(questions, found.chunks, docs, by=match, page_offset=page_offset, pages=pages)
-    run = found.run(system.settings.name, [asked.id], pages)
+    whole = system.index is not None and retrieved.chunks is system.index.chunks
+    resolution = resolve(questions, retrieved.chunks, docs, by=match, page_offset=page_offset, pages=pages)
+    run = retrieved.run(system.settings.name, [asked.id], pages)
     judged = judge(TestSet([asked]), [run], resolution, JudgingSettings(tokens=True))
-    (rewritten,) = found.rewritten
+    (rewritten,) = retrieved.rewritten
     return Explanation(
         question=asked,
         system=system.settings.name,
         k=k,
         queries=rewritten.queries,
         changes=tuple(map(str, rewritten.changes)),
-        legs=tuple((name, _leg_hits(system, found, name, rewritten.queries, k)) for name in found.legs),
-        fusion=system.settings.fusion if found.parts is not None else None,
-        fused=_fused(found, k),
-        hits=_hits(found, number, resolution, k),
-        units=_fates(found, number, resolution, whole),
+        legs=tuple((name, _leg_hits(system, retrieved, name, rewritten.queries, k)) for name in retrieved.legs),
+        fusion=system.settings.fusion if retrieved.parts is not None else None,
+        fused=_fused(retrieved, k),
+        hits=_hits(retrieved, number, resolution, k),
+        units=_fates(retrieved, number, resolution, whole),
         measures=_lines(judged, measures, k),
         notes=(
-            *found.notes,
+            *retrieved.notes,
             *(() if questions.changed is None else (f"{questions.name} is {questions.changed}.",)),
             *(() if whole else (AMONG_FOUND,)),
-            *_unknown(system, found, rewritten.queries),
+            *_unknown(system, retrieved, rewritten.queries),
             *resolution.notes,
         ),
-        seconds=tuple((step, float(spent[0])) for step, spent in found.seconds.items()),
+        seconds=tuple((step, float(spent[0])) for step, spent in retrieved.seconds.items()),
     )
 
 
@@ -82,23 +82,23 @@ def explain_query(system: System, query: str, k: int = 5) -> Explanation:
     from karat.core.types import Question
     from karat.results.explanation import Explanation
 
-    found = system.search([query], k, whole=True)
-    if found.failed:
-        raise KaratError(found.failed[0])
-    (rewritten,) = found.rewritten
+    retrieved = system.search([query], k, whole=True)
+    if retrieved.failed:
+        raise KaratError(retrieved.failed[0])
+    (rewritten,) = retrieved.rewritten
     return Explanation(
         question=Question("query", query),
         system=system.settings.name,
         k=k,
         queries=rewritten.queries,
         changes=tuple(map(str, rewritten.changes)),
-        legs=tuple((name, _leg_hits(system, found, name, rewritten.queries, k)) for name in found.legs),
-        fusion=system.settings.fusion if found.parts is not None else None,
-        fused=_fused(found, k),
+        legs=tuple((name, _leg_hits(system, retrieved, name, rewritten.queries, k)) for name in retrieved.legs),
+        fusion=system.settings.fusion if retrieved.parts is not None else None,
+        fused=_fused(retrieved, k),
         hits=(),
         units=(),
         measures=(),
-        notes=(*found.notes, *_unknown(system, found, rewritten.queries)),
+        notes=(*retrieved.notes, *_unknown(system, retrieved, rewritten.queries)),
     )
 
 
@@ -116,22 +116,22 @@ def _few(names: Sequence[str], most: int = 5) -> str:
     return ", ".join(names[:most]) + (f" and {len(names) - most:,} more" if len(names) > most else "")
 
 
-def _leg_hits(system: System, found: Retrieved, name: str, queries: Sequence[str], k: int) -> tuple[LegHit, ...]:
+def _leg_hits(system: System, retrieved: Retrieved, name: str, queries: Sequence[str], k: int) -> tuple[LegHit, ...]:
     """The first hits of an engine; what a score is made of is told where one query was searched."""
     from karat.results.explanation import LegHit
 
-    rows, scores = found.legs[name].of(0)
+    rows, scores = retrieved.legs[name].of(0)
     terms = getattr(system.engines.get(name), "explain", None) if len(queries) == 1 else None
     return tuple(
-        LegHit(rank, found.chunks[row].id, score, tuple(terms(queries[0], row)) if terms else ())
+        LegHit(rank, retrieved.chunks[row].id, score, tuple(terms(queries[0], row)) if terms else ())
         for rank, (row, score) in enumerate(zip(rows[:k].tolist(), scores[:k].tolist(), strict=True), 1)
     )
 
 
-def _unknown(system: System, found: Retrieved, queries: Sequence[str]) -> list[str]:
+def _unknown(system: System, retrieved: Retrieved, queries: Sequence[str]) -> list[str]:
     """Which terms of the queries an engine has never seen, where it can say."""
     notes = []
-    for name in found.legs:
+    for name in retrieved.legs:
         terms_of = getattr(system.engines.get(name), "unknown_terms", None)
         terms = list(dict.fromkeys(term for query in queries for term in terms_of(query))) if terms_of else []
         if terms:
@@ -140,12 +140,12 @@ def _unknown(system: System, found: Retrieved, queries: Sequence[str]) -> list[s
     return notes
 
 
-def _fused(found: Retrieved, k: int) -> tuple[FusedHit, ...]:
+def _fused(retrieved: Retrieved, k: int) -> tuple[FusedHit, ...]:
     from karat.results.explanation import EngineContribution, FusedHit
 
-    if found.parts is None:
+    if retrieved.parts is None:
         return ()
-    parts = found.parts
+    parts = retrieved.parts
     rows, scores = parts.ranked.of(0)
     hits = []
     for i, (row, score) in enumerate(zip(rows[:k].tolist(), scores[:k].tolist(), strict=True)):
@@ -158,11 +158,11 @@ def _fused(found: Retrieved, k: int) -> tuple[FusedHit, ...]:
             )
             for leg in range(len(parts.rank))
         )
-        hits.append(FusedHit(i + 1, found.chunks[row].id, score, legs))
+        hits.append(FusedHit(i + 1, retrieved.chunks[row].id, score, legs))
     return tuple(hits)
 
 
-def _hits(found: Retrieved, number: int, resolution: Resolution, k: int) -> tuple[JudgedHit, ...]:
+def _hits(retrieved: Retrieved, number: int, resolution: Resolution, k: int) -> tuple[JudgedHit, ...]:
     """The first k hits with the relevant units that each holds."""
     from karat.results.explanation import JudgedHit
 
@@ -171,7 +171,7 @@ def _hits(found: Retrieved, number: int, resolution: Resolution, k: int) -> tupl
         if resolution.relevant[unit]:
             for row in resolution.holders[unit].tolist():
                 held.setdefault(row, []).append(unit)
-    rows, scores = found.ranked.of(0)
+    rows, scores = retrieved.ranked.of(0)
     seen: set[int] = set()
     hits = []
     for rank, (row, score) in enumerate(zip(rows[:k].tolist(), scores[:k].tolist(), strict=True), 1):
@@ -179,7 +179,7 @@ def _hits(found: Retrieved, number: int, resolution: Resolution, k: int) -> tupl
         new = tuple(unit_label(resolution, u) for u in units if u not in seen)
         again = tuple(unit_label(resolution, u) for u in units if u in seen)
         seen.update(units)
-        hits.append(JudgedHit(rank=rank, score=score, chunk=found.chunks[row], new=new, again=again))
+        hits.append(JudgedHit(rank=rank, score=score, chunk=retrieved.chunks[row], new=new, again=again))
     return tuple(hits)
 
 
@@ -192,7 +192,7 @@ def unit_label(resolution: Resolution, unit: int) -> str:
     return f'"{gold.quote}"' + (f" ({place})" if place else "")
 
 
-def _fates(found: Retrieved, number: int, resolution: Resolution, whole: bool) -> tuple[GoldUnitTrace, ...]:
+def _fates(retrieved: Retrieved, number: int, resolution: Resolution, whole: bool) -> tuple[GoldUnitTrace, ...]:
     """Where each gold unit stands in every leg and in the result."""
     from karat.results.explanation import GoldUnitTrace
 
@@ -201,15 +201,15 @@ def _fates(found: Retrieved, number: int, resolution: Resolution, whole: bool) -
     fates = []
     for unit in resolution.of_question(number):
         gold, holders = resolution.units.gold[unit], resolution.holders[unit]
-        ranks = tuple((name, _first(ranked, holders)) for name, ranked in found.legs.items())
-        rank = _first(found.ranked, holders)
+        ranks = tuple((name, _first(ranked, holders)) for name, ranked in retrieved.legs.items())
+        rank = _first(retrieved.ranked, holders)
         why = None
         if not len(holders) and not whole:
             why = "no chunk that was found holds it: a larger --depth may find it"
         elif not len(holders):
             why = reasons.get((question, gold), "no chunk of the index holds it")
         elif rank is None:
-            deep = max(len(ranked.of(0)[0]) for ranked in found.legs.values())
+            deep = max(len(ranked.of(0)[0]) for ranked in retrieved.legs.values())
             why = f"no engine has it among its first {deep:,} hits: a larger --depth may find it"
         grade = int(resolution.units.grade[unit])
         fates.append(

@@ -62,23 +62,23 @@ def factors(
 
     is_run = isinstance(grid, str | os.PathLike) and not Path(grid).is_file()
     read = _narrowed(_of_run(str(grid), score, factor, by, runs_dir) if is_run else _of_table(grid, score, factor, by))
-    found, notes = anova(read.values, read.factors, blocks=read.blocks), list(read.notes)
-    if found.residual_freedom < 1:
-        found = anova(read.values, read.factors, interactions=False, blocks=read.blocks)
+    analysis, notes = anova(read.values, read.factors, blocks=read.blocks), list(read.notes)
+    if analysis.residual_freedom < 1:
+        analysis = anova(read.values, read.factors, interactions=False, blocks=read.blocks)
         notes.append("There is one score a cell: interactions cannot be separated from chance.")
     notes += [
         f"{effect.name} says nothing of its own: the other factors settle its level."
-        for effect in found.effects
+        for effect in analysis.effects
         if len(effect.factors) == 1 and not effect.freedom
     ]
-    effects = _adjusted([effect for effect in found.effects if effect.freedom])
+    effects = _adjusted([effect for effect in analysis.effects if effect.freedom])
     measure = measure_of(read.score, 1)
     higher = measure is None or measure.spec.direction != "lower"
     choice = _choice(read, higher) if read.blocks and not is_run else None
     return FactorAnalysis(
         source=read.source, score=read.score, n=len(read.values),
         factors={name: _levels(read, name) for name in read.factors},
-        balanced=found.balanced, by=read.by, blocks=len(set(read.blocks)), effects=effects,
+        balanced=analysis.balanced, by=read.by, blocks=len(set(read.blocks)), effects=effects,
         choice=choice,
         sentences=(*_sentences(read.score, effects), *(choice.sentences if choice is not None else ())),
         notes=(*notes, *(() if read.blocks else (UNPAIRED,))),
@@ -226,23 +226,27 @@ def _choice(grid: FactorGrid, higher: bool) -> Choice | None:
     with np.errstate(invalid="ignore"):
         means = np.bincount(at, grid.values, size) / np.bincount(at, minlength=size)
     table = means.reshape(len(cells), len(blocks))
-    made = cells_of([(name, grid.score, None) for name in cells], table)
-    return in_words(choose(grid.score, made, table, higher_is_better=higher))
+    scored = cells_of([(name, grid.score, None) for name in cells], table)
+    return in_words(choose(grid.score, scored, table, higher_is_better=higher))
 
 
 def _sentences(score: str, effects: Sequence[Effect]) -> list[str]:
     """The effects in words, the largest factor first; of interactions only what is significant."""
     from karat.results.evaluation import SIGNIFICANT
 
-    said = []
+    sentences = []
     for effect in sorted(effects, key=lambda e: (len(e.factors), -e.eta)):
         p = effect.adjusted
-        told = f"p {probability(p)}"
+        shown_p = f"p {probability(p)}"
         if len(effect.factors) == 1:
             how = (
-                "not testable" if p is None else f"{'significant' if p <= SIGNIFICANT else 'not significant'} ({told})"
+                "not testable"
+                if p is None
+                else f"{'significant' if p <= SIGNIFICANT else 'not significant'} ({shown_p})"
             )
-            said.append(f"{100 * effect.eta:.1f}% of the spread of {score} goes with {effect.name}: {how}.")
+            sentences.append(f"{100 * effect.eta:.1f}% of the spread of {score} goes with {effect.name}: {how}.")
         elif p is not None and p <= SIGNIFICANT:
-            said.append(f"{' and '.join(effect.factors)} interact ({told}): read their cells, not their means alone.")
-    return said
+            sentences.append(
+                f"{' and '.join(effect.factors)} interact ({shown_p}): read their cells, not their means alone."
+            )
+    return sentences

@@ -40,10 +40,10 @@ def same_testset(manifests: Sequence[Mapping[str, Any]], testsets: Sequence[Test
     for number, other in enumerate(about[1:], 1):
         if other["digest"] == about[0]["digest"]:
             continue
-        told = f"{_told(about[0])}, and {_told(other)}"
+        both = f"{_told(about[0])}, and {_told(other)}"
         how = f" {_difference(testsets[0], testsets[number])}" if len(testsets) > number else ""
         raise UsageError(
-            f"these runs are of different test sets: {told}.{how} Their figures cannot be compared. Run both on the "
+            f"these runs are of different test sets: {both}.{how} Their figures cannot be compared. Run both on the "
             "same test set."
         )
 

@@ -134,8 +134,8 @@ def gate(
     A rule that names no system is about `system` or, without it, the only system or the best by the main measure, and
     is held against the same of the baseline.
     """
-    folder, found = study_at_hand(run, runs_dir)
-    study = study or found
+    folder, stored = study_at_hand(run, runs_dir)
+    study = study or stored
     baseline, allow = None if baseline is None else os.fspath(baseline), texts_of(allow)
     asked = parse_rules(texts_of(rules) or tuple(folder.manifest.get("spec", {}).get("gate") or ()))
     if not asked:
@@ -209,8 +209,8 @@ def _baseline(
     wanting = [rule for rule in rules if rule.needs_baseline]
     if name is None:
         if wanting:
-            kept = baselines_in(runs_dir)
-            offered = f"There are {', '.join(kept)}." if kept else "Save one: `karat gate RUN --save main`."
+            saved = baselines_in(runs_dir)
+            offered = f"There are {', '.join(saved)}." if saved else "Save one: `karat gate RUN --save main`."
             raise UsageError(f"rule {wanting[0].text!r} needs a baseline: name it with --baseline. {offered}")
         return None, []
     before, about = open_baseline(runs_dir, name)

@@ -78,10 +78,10 @@ def aligned_runs(testset: TestSet, runs: Sequence[Run], dialect: str) -> tuple[l
         if run.has_only_texts and not has_quotes:
             bare.append(Note("info", f"{run.name}: its hits are texts without ids: taken as contexts, not ranked."))
             run = run.without_rankings()
-        run, told = align(testset, run)
+        run, align_notes = align(testset, run)
         run, left_out = without_excluded(exclusions, run)
         aligned.append(run.by_score() if by_score else run)
-        notes += [*told, *left_out]
+        notes += [*align_notes, *left_out]
     return aligned, [*notes, *bare]
 
 

@@ -116,15 +116,15 @@ def _renewed(study: Study, evaluation: Evaluation) -> Study:
     for name in evaluation.scores.systems:
         gold = study.answer_gold.get(name)
         dropped = LABELS if gold is not None else ()
-        found = Attribution(
+        attribution = Attribution(
             tuple(one for one in study.failures if one.system == name and one.label not in dropped),
             tuple(one for one in study.failure_counts if one.system == name and one.label not in dropped),
         )
         if gold is not None:
             scores = answer_scores(evaluation.scores, name)
-            found = attribute_answers(found, name, evaluation.testset, study.answers[name], scores, gold)
-        failures += found.failures
-        counts += found.counts
+            attribution = attribute_answers(attribution, name, evaluation.testset, study.answers[name], scores, gold)
+        failures += attribution.failures
+        counts += attribution.counts
     recall = next((m.name for m in evaluation.scores.measures if m.spec.name == "Recall" and m.k == study.k), "")
     return replace(
         study, evaluation=evaluation, failures=tuple(failures), failure_counts=tuple(counts),
@@ -240,14 +240,14 @@ def _joined(evaluation: Evaluation, judged: Scores, claims: Sequence[Note], same
     from karat.stats.summary import summarise, targets
 
     old, names = evaluation.scores, {measure.name for measure in judged.measures}
-    kept = [number for number, measure in enumerate(old.measures) if measure.name not in names]
+    unjudged = [number for number, measure in enumerate(old.measures) if measure.name not in names]
     more = [
         judged.select(systems=[judged.systems.index(name)])
         if name in judged.systems
         else _before(old, s, judged, same_claims)
         for s, name in enumerate(old.systems)
     ]
-    scores = Scores.concat([old.select(measures=kept), Scores.concat(more)], axis="measures")
+    scores = Scores.concat([old.select(measures=unjudged), Scores.concat(more)], axis="measures")
     by = tuple(dict.fromkeys(one.slice for one in evaluation.summaries if one.slice is not None))
     banded = {one.measure for one in evaluation.summaries if one.band}
     bands = {measure.spec.name for measure in scores.measures if measure.name in banded}
@@ -294,7 +294,7 @@ def _notes(
     """The notes as they are true now: what was said of a measure that is judged anew goes."""
     from karat.diagnose.guards import equal_n, failed_rows
 
-    told = (*failed_rows(scores), *equal_n(one for one in summaries if one.slice is None))
+    fresh = (*failed_rows(scores), *equal_n(one for one in summaries if one.slice is None))
     again = (*(f"{measure.name} {JUDGED_BY} " for measure in judged.measures), *([BEGINS] if claims else []))
-    kept = [n for n in before if n.guard not in _ANEW and not n.text.startswith(again)]
-    return (*kept, *told, *judge_notes(judged))
+    standing = [n for n in before if n.guard not in _ANEW and not n.text.startswith(again)]
+    return (*standing, *fresh, *judge_notes(judged))

@@ -93,7 +93,7 @@ def measure_runs(
         groups.setdefault(id(resolution), ([], resolution))[0].append(run)
     if isinstance(models.claims, ClaimMaker):
         models.claims.prepare([run.name for run in runs], testset.ids)
-    parts = [_measured(testset, some, measures, choices, models, found) for some, found in groups.values()]
+    parts = [_measured(testset, some, measures, choices, models, shared) for some, shared in groups.values()]
     if len(parts) == 1:
         return parts[0]
     scores = Scores.concat([part.scores for part in parts])

@@ -63,12 +63,12 @@ def nuggets_for(
         settings = replace(settings, calls=f"{target}{CALLS}")
     models = models_of(settings, index=opened, progress=say)
     try:
-        made = make_nuggets(questions, resolution, models.chat_for("karat testset make"), say)
+        nuggets = make_nuggets(questions, resolution, models.chat_for("karat testset make"), say)
         spent, sentences = spent_by(models), [note.text for note in spent_notes(models)]
     finally:
         close(models)
-    if not made.made:
-        return NuggetTestSet(made, None, spent, sentences[0] if sentences else None)
+    if not nuggets.made:
+        return NuggetTestSet(nuggets, None, spent, sentences[0] if sentences else None)
     assert target is not None
-    write(made.testset, target, format="canonical", inputs=(testset,))
-    return NuggetTestSet(made, target, spent, sentences[0] if sentences else None)
+    write(nuggets.testset, target, format="canonical", inputs=(testset,))
+    return NuggetTestSet(nuggets, target, spent, sentences[0] if sentences else None)

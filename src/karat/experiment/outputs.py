@@ -75,21 +75,21 @@ def _tables(study: Study, outputs: Sequence[str], runs: Sequence[Run]) -> dict[s
 
     endings = {ENDINGS[name] for name in outputs if name in ENDINGS} | {".parquet"}
     settings = {c.name: c.settings for c in study.configurations}
-    made = renderings(replace(_with_failures(study), settings=settings, seconds=study.seconds), endings)
+    files = renderings(replace(_with_failures(study), settings=settings, seconds=study.seconds), endings)
     if "latex" in outputs:
-        made["report.tex"] = lambda: render_as(Path("report.tex"), study.evaluation)
+        files["report.tex"] = lambda: render_as(Path("report.tex"), study.evaluation)
     if "json" in outputs:
-        made["results.json"] = lambda: results.parts(study)
+        files["results.json"] = lambda: results.parts(study)
     if "csv" in outputs:
         timeless = replace(study.evaluation, usage=())  # summary.csv is the same from run to run
-        made |= {"summary.csv": partial(summary, timeless)}
-        made["comparisons.csv"] = lambda: tables.pairs(study.pairs)
-    made["times.parquet"] = lambda: _times(study)
+        files |= {"summary.csv": partial(summary, timeless)}
+        files["comparisons.csv"] = lambda: tables.pairs(study.pairs)
+    files["times.parquet"] = lambda: _times(study)
     if any(run.has_answers for run in runs):
-        made[ANSWERS] = lambda: _lines(rows_of(runs, study.evaluation.testset))
+        files[ANSWERS] = lambda: _lines(rows_of(runs, study.evaluation.testset))
     if study.evaluation.scores.details:
-        made[JUDGEMENTS] = lambda: _lines(_judgements(study))
-    return made
+        files[JUDGEMENTS] = lambda: _lines(_judgements(study))
+    return files
 
 
 def _with_failures(study: Study) -> Evaluation:
@@ -102,12 +102,12 @@ def _with_failures(study: Study) -> Evaluation:
 
 def _with_broken(study: Study, drawing: Drawing) -> Study:
     """The study with a note on each chart that raised when it was drawn, for the report to show."""
-    told = tuple(
+    notes = tuple(
         Note("warning", f"The chart {name} {missing.reason}")
         for name, missing in drawing.missing.items()
         if missing.broken
     )
-    return replace(study, evaluation=replace(study.evaluation, notes=(*study.evaluation.notes, *told)))
+    return replace(study, evaluation=replace(study.evaluation, notes=(*study.evaluation.notes, *notes)))
 
 
 def html(study: Study, drawing: Drawing | None = None) -> str:

@@ -173,10 +173,10 @@ def planned_run(spec: str | os.PathLike[str] | Spec, testset: str | os.PathLike[
         if spec.claims.judge in (None, MODEL):
             models = replace(models, claims=_PlannedClaims(replace(spec.claims, judge=MODEL, files=()), models))
         _judge(measures, names, asked, answer.contexts, words, models)
-    found = dict(pair for one in (counting, judging) if one is not None for pair in one.estimates())
+    estimates = dict(pair for one in (counting, judging) if one is not None for pair in one.estimates())
     budgets = spec.keys.budgets
     shown = tuple(name for name, _ in systems)
-    return PlannedRun(len(questions), shown, found, budgets.max_calls, budgets.max_cost_usd)
+    return PlannedRun(len(questions), shown, estimates, budgets.max_calls, budgets.max_cost_usd)
 
 
 def _systems(spec: Spec, work: SpecSystems) -> Iterator[tuple[str, SystemSettings | None]]:

@@ -59,15 +59,17 @@ def power(
     turns = _turn_notes(questions)
     if not inputs:
         worst = worst_spread(questions.conversations)
-        told = "no run: the largest spread that scores from 0 to 1 can have"
-        told += "" if questions.conversations is None else ", all turns of a conversation alike"
-        made = _spread(ComparedMeasure("any measure"), told, 0, 0, [worst], len(questions), difference, settings, None)
+        basis = "no run: the largest spread that scores from 0 to 1 can have"
+        basis += "" if questions.conversations is None else ", all turns of a conversation alike"
+        worst_case = _spread(
+            ComparedMeasure("any measure"), basis, 0, 0, [worst], len(questions), difference, settings, None
+        )
         note = Note("info", "Name a run, and what is seen between its systems takes the place of the worst case.")
         return Power(
             testset=questions.name,
             questions=len(questions),
             run=None,
-            measures=(made,),
+            measures=(worst_case,),
             level=level,
             power=power,
             comparisons=comparisons,
@@ -76,10 +78,10 @@ def power(
             noise=(),
             notes=(note, *turns),
         )
-    found = compared_inputs(inputs, runs_dir=runs_dir, lower=texts_of(lower), columns=columns)
-    systems = named(found)
-    chosen, notes = chosen_measures(found, texts_of(measures), most=SHOWN)
-    _refuse_strangers(questions.ids, questions.name, systems, found[0].place)
+    sources = compared_inputs(inputs, runs_dir=runs_dir, lower=texts_of(lower), columns=columns)
+    systems = named(sources)
+    chosen, notes = chosen_measures(sources, texts_of(measures), most=SHOWN)
+    _refuse_strangers(questions.ids, questions.name, systems, sources[0].place)
     every_value, _ = score_arrays(systems, questions.ids, chosen)
     chosen, past = range_notes(every_value, [system.name for system in systems], questions.ids, chosen)
     notes += [*past, *turns]
@@ -90,8 +92,8 @@ def power(
         notes += spread_notes
         spreads += [spread] if spread is not None else []
     notes += _undefined(spreads, len(questions)) + _unseen(systems, questions.ids)
-    places = ", ".join(source.place for source in found)
-    every: tuple[InputInfo, ...] = (taken, *(one for source in found for one in source.taken))
+    places = ", ".join(source.place for source in sources)
+    every: tuple[InputInfo, ...] = (taken, *(one for source in sources for one in source.taken))
     return Power(
         testset=questions.name,
         questions=len(questions),
@@ -143,11 +145,11 @@ def _measured(
     if pairs:
         every = [(effective_spread(values[b] - values[a], groups), a, b) for a, b in pairs]
         seen = [(spread, a, b) for spread, a, b in every if spread is not None]
-        told = f"{len(pairs)} pair{'s' if len(pairs) > 1 else ''} of systems"
+        basis = f"{len(pairs)} pair{'s' if len(pairs) > 1 else ''} of systems"
     else:
         own = effective_spread(values[0], groups)
         seen = [] if own is None else [(own * 2**0.5, 0, 0)]
-        told = "one system: twice the variance of its scores, as if another had nothing in common with it"
+        basis = "one system: twice the variance of its scores, as if another had nothing in common with it"
     if not seen or questions < 2:
         return None, [Note("warning", f"{measure.name} has fewer than two values, so nothing can be said of it.")]
     notes = []
@@ -162,7 +164,7 @@ def _measured(
     of_judge = [noise.get((systems[i].name, measure.name)) for i in ((a, b) if pairs else (a, a))]
     variance = sum(one.variance for one in of_judge if one is not None) if any(of_judge) else None
     n = int(known.all(axis=0).sum())
-    return _spread(measure, told, len(pairs), n, spreads, questions, difference, settings, variance), notes
+    return _spread(measure, basis, len(pairs), n, spreads, questions, difference, settings, variance), notes
 
 
 def _turn_notes(testset: TestSet) -> list[Note]:
@@ -176,9 +178,9 @@ def _undefined(spreads: Sequence[PairSpread], questions: int) -> list[Note]:
     fewer = [one for one in spreads if one.questions < questions]
     if not fewer:
         return []
-    told = ", ".join(f"{one.measure} on {questions - one.questions:,}" for one in fewer)
+    counts = ", ".join(f"{one.measure} on {questions - one.questions:,}" for one in fewer)
     alike = len(fewer) == len(spreads) and len({one.questions for one in fewer}) == 1
-    text = f"All are undefined on {questions - fewer[0].questions:,}" if alike else f"Undefined are {told}"
+    text = f"All are undefined on {questions - fewer[0].questions:,}" if alike else f"Undefined are {counts}"
     return [Note("info", f"{text} of the questions, which do not count.")]
 
 

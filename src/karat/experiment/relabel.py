@@ -238,21 +238,21 @@ def with_labels(
     from karat.stats.summary import summarise
 
     before = evaluation.testset
-    made = relabelled(before, read_marks(labels), without_bad=without_bad)
+    marked = relabelled(before, read_marks(labels), without_bad=without_bad)
     measures = [measure for measure in evaluation.scores.measures if measure.spec.stage == "retrieval"]
-    notes = made.notes()
+    notes = marked.notes()
     if len(measures) < len(evaluation.scores.measures):
         notes.append(Note("info", "labels: measures of answers are not computed again, and stand as they are."))
     rows: list[ScoreWithLabels] = []
-    if measures and (made.changed or made.left_out):
+    if measures and (marked.changed or marked.left_out):
         asked = [run for run in runs if run.name in evaluation.scores.systems]
         matcher = evaluation.matching.matcher if evaluation.matching is not None else ""
         match = (
             matcher if matcher and ", " not in matcher else choices.matching.match
         )  # gold that is added chooses none
         chosen = replace(choices, matching=replace(choices.matching, match=match, allow_zero_overlap=True))
-        resolutions = [resolve(made.testset, chosen)] * len(asked)
-        scores = measure_runs(made.testset, asked, measures, chosen, models, resolutions).scores
+        resolutions = [resolve(marked.testset, chosen)] * len(asked)
+        scores = measure_runs(marked.testset, asked, measures, chosen, models, resolutions).scores
         after = {(s.system, s.measure): s for s in summarise(scores, intervals=False)}
         rows = [
             ScoreWithLabels(
@@ -261,9 +261,9 @@ def with_labels(
             for s in evaluation.summaries
             if s.slice is None and (new := after.get((s.system, s.measure))) is not None
         ]  # fmt: skip
-    people = tuple(dict.fromkeys(mark.by for mark in made.applied))
+    people = tuple(dict.fromkeys(mark.by for mark in marked.applied))
     beside = ScoresWithLabels(
-        place=made.place, labels=len(made.applied), people=people, changed=len(made.changed), left_out=made.left_out,
-        rows=tuple(rows),
+        place=marked.place, labels=len(marked.applied), people=people, changed=len(marked.changed),
+        left_out=marked.left_out, rows=tuple(rows),
     )  # fmt: skip
     return replace(evaluation, labelled=beside, notes=(*evaluation.notes, *notes))

@@ -35,10 +35,10 @@ def _export_liverag(evaluation: Evaluation, runs: Sequence[Run], folder: Path, c
     from karat.report.liverag import render
 
     sources = {run.name: run.source for run in runs}
-    made = render(evaluation, results=sources, time=datetime.now(UTC), command=command)
-    for name, text in made.items():
+    texts = render(evaluation, results=sources, time=datetime.now(UTC), command=command)
+    for name, text in texts.items():
         write_whole(folder / name, text)
-    return [folder / name for name in made]
+    return [folder / name for name in texts]
 
 
 def _export_trec(runs: Sequence[Run], folder: Path) -> list[Path]:
@@ -94,11 +94,11 @@ def _by_ending() -> dict[str, Output]:
     from karat.core.errors import KaratError
     from karat.report import OUTPUTS
 
-    found: dict[str, Output] = {}
+    outputs: dict[str, Output] = {}
     for output in OUTPUTS:
-        taken = [name for other in found.values() for name in (other.ending, *other.files)]
+        taken = [name for other in outputs.values() for name in (other.ending, *other.files)]
         clash = [name for name in (output.ending, *output.files) if name in taken]
         if clash:
             raise KaratError(f"two reports write {clash[0]}. Rename or uninstall the plug-in that brings one of them.")
-        found[output.ending] = output
-    return found
+        outputs[output.ending] = output
+    return outputs

@@ -96,11 +96,11 @@ def _labelled(marked: RelabelledTestSet, question: Question) -> dict[str, str]:
     """What people said of a question, and its gold as they changed it, an entry a line."""
     from karat.files import gold_row
 
-    said = [mark for mark in marked.standing if mark.question == question.id and mark.kind in ("hit", "question")]
+    marks = [mark for mark in marked.standing if mark.question == question.id and mark.kind in ("hit", "question")]
     words = [
         ": ".join(filter(None, (f"{mark.by}: {mark.hit.id if mark.hit else 'question'} {mark.verdict}",
                                 ", ".join([*mark.reasons, *filter(None, [mark.note])]))))
-        for mark in said
+        for mark in marks
     ]  # fmt: skip
     gold = marked.testset[question.id].gold if question.id in marked.changed else ()
     lines = [json.dumps(gold_row(entry), ensure_ascii=False) for entry in gold]

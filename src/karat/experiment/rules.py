@@ -96,8 +96,8 @@ class _RuleReader:
         end = self.text.find(mark, self.at + 1)
         if end < 0:
             self._wrong(f"a quote {mark} is opened and not closed")
-        found, self.at = self.text[self.at + 1 : end], end + 1
-        return found
+        quoted, self.at = self.text[self.at + 1 : end], end + 1
+        return quoted
 
     def _system(self) -> str | None:
         name = self._quoted()
@@ -105,11 +105,11 @@ class _RuleReader:
             if not self._takes(":"):
                 self._wrong("a system's name in quotes is followed by a colon and what it is held to")
             return name
-        found = _SYSTEM.match(self.text)
-        if found is None:
+        match = _SYSTEM.match(self.text)
+        if match is None:
             return None
-        self.at = found.end()
-        return found["name"].strip()
+        self.at = match.end()
+        return match["name"].strip()
 
     def _subject(self) -> str:
         self._space()
@@ -120,15 +120,15 @@ class _RuleReader:
                 break
             depth += (mark == "(") - (mark == ")")
             self.at += 1
-        found = self.text[start : self.at].strip()
-        if not found:
+        subject = self.text[start : self.at].strip()
+        if not subject:
             self._wrong(f"a measure, count, time or cost is missing before this. Write a rule like {EXAMPLE}", start)
         if self.at == len(self.text):
-            self._wrong(f"no comparison follows {found!r}. Write a rule like {EXAMPLE}")
-        return found
+            self._wrong(f"no comparison follows {subject!r}. Write a rule like {EXAMPLE}")
+        return subject
 
     def _where(self) -> tuple[tuple[str, str], ...]:
-        found = []
+        conditions = []
         if not self._takes("["):
             return ()
         while True:
@@ -139,9 +139,9 @@ class _RuleReader:
             value = quoted if quoted is not None else self._bare(",]").strip()
             if not value:
                 self._wrong("the slice has no value. Write it as name=value, such as [kind=factual]")
-            found.append((name, value))
+            conditions.append((name, value))
             if self._takes("]"):
-                return tuple(found)
+                return tuple(conditions)
             if not self._takes(","):
                 self._wrong("the slice is not closed: a ] is missing")
 
@@ -205,13 +205,13 @@ class _RuleReader:
         if signed and not minus:
             self._takes("+")
         self._space()
-        found = _NUMBER.match(self.text, self.at)
-        if found is None:
+        match = _NUMBER.match(self.text, self.at)
+        if match is None:
             self._wrong("a number is missing", start)
-        self.at = found.end()
-        value = float(found[0])
+        self.at = match.end()
+        value = float(match[0])
         if not math.isfinite(value):
-            self._wrong(f"{found[0]} is no number that can be compared with", start)
+            self._wrong(f"{match[0]} is no number that can be compared with", start)
         if self.text.startswith("%", self.at):
             self.at += 1
             value = float(f"{value / 100:.15g}")

@@ -323,18 +323,18 @@ def indexes_of(spec: Spec, folder: Path, say: Say, pool: PoolChoice = None) -> l
     reading: dict[str, Any] = {} if keys is None else {"limits": keys.limits, "follow_links": keys.follow_links}
     chunks, embedders = {i.chunk for i in spec.indexings}, list(dict.fromkeys(i.embedder for i in spec.indexings))
     for way in spec.indexings:
-        made = index_of(
+        index = index_of(
             sources, folder, chunk=way.chunk, embedder=way.embedder, engines=spec.keys.engines, titles=spec.keys.titles,
             settings=spec.keys.settings, say=say, pool=pool or spec.pool, **reading,
         )  # fmt: skip
-        embedder = way.embedder or made.embedder
+        embedder = way.embedder or index.embedder
         label = embedder.label if embedder is not None else None
         if way.embedder is not None:
             same = [one for one in embedders if one is not None and one.label == label]
             number = same.index(way.embedder) + 1
             label = label if number == 1 else f"{label} #{number}"
         marks = [way.chunk] * (len(chunks) > 1) + [str(label)] * (len(embedders) > 1)
-        indexes.append(BuiltIndex(made, ", ".join(marks), way.chunk, label))
+        indexes.append(BuiltIndex(index, ", ".join(marks), way.chunk, label))
     return indexes
 
 

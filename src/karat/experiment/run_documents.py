@@ -171,24 +171,24 @@ def run_documents(
     return done
 
 
-def _origin(made: GeneratedTestSet | None) -> str:
+def _origin(testset: GeneratedTestSet | None) -> str:
     """Where the test set comes from."""
-    if made is None:
+    if testset is None:
         return "using the existing test set; --regenerate rebuilds it."
-    generated = made.generated
+    generated = testset.generated
     drafts = len(generated.questions) + len(generated.rejected)
     return (
         f"the test set was made from {len(generated.sampled.rows):,} chunks: {len(generated.questions):,} of "
-        f"{drafts:,} drafts accepted. {made.sentence or ''}".rstrip()
+        f"{drafts:,} drafts accepted. {testset.sentence or ''}".rstrip()
     )
 
 
-def _warnings(made: GeneratedTestSet | None, index: Index) -> list[str]:
+def _warnings(testset: GeneratedTestSet | None, index: Index) -> list[str]:
     """What keeps the figures of a benchmark from being taken for more than they are."""
-    warnings = list(made.generated.notes) if made is not None else []
-    if made is not None and made.n_failed:
+    warnings = list(testset.generated.notes) if testset is not None else []
+    if testset is not None and testset.n_failed:
         warnings.append(
-            f"{made.n_failed:,} calls of the model failed while the test set was made. With --regenerate it is made "
+            f"{testset.n_failed:,} calls of the model failed while the test set was made. With --regenerate it is made "
             "anew, and only what has no reply yet is asked again."
         )
     if len(index.chunks) <= max(CUTS):
@@ -223,32 +223,32 @@ def _generated(
             )
         keep_original(path)
     path.parent.mkdir(parents=True, exist_ok=True)
-    made = generate(
+    testset = generate(
         index, samples=making.samples, kinds=wanted, offline=offline, seed=making.seed, output=path,
         force=making.regenerate, say=say, chat={**making.chat, "announce": announce},
     )  # fmt: skip
-    if not made.questions:
+    if not testset.questions:
         raise NoOverlapError(
-            f"no question was made from these documents: {plural(len(made.generated.rejected), 'draft')} rejected, "
-            f"{plural(len(made.generated.sampled.left_out), 'chunk')} left out. {' '.join(made.generated.notes)}"
+            f"no question was made from these documents: {plural(len(testset.generated.rejected), 'draft')} rejected, "
+            f"{plural(len(testset.generated.sampled.left_out), 'chunk')} left out. {' '.join(testset.generated.notes)}"
         )
-    return made
+    return testset
 
 
-def _left(chat: Mapping[str, Any], made: GeneratedTestSet) -> dict[str, Any]:
+def _left(chat: Mapping[str, Any], testset: GeneratedTestSet) -> dict[str, Any]:
     """The options of the chat model with what is left of its budget."""
-    left, spent = dict(chat), made.spent or {}
+    left, spent = dict(chat), testset.spent or {}
     for option, key in (("max_calls", "calls"), ("max_cost", "cost_usd")):
         if option in left:
             left[option] -= spent.get(key) or 0
             if left[option] <= 0:
-                made_of = f"{len(made.questions):,} of {sum(made.generated.wanted.values()):,} questions"
+                made_of = f"{len(testset.questions):,} of {sum(testset.generated.wanted.values()):,} questions"
                 raise UsageError(
                     f"making the test set took all of --{option.replace('_', '-')} {chat[option]}. It is kept: "
                     + (
                         f"{made_of}, since the budget was spent. Make the others with --regenerate and more (what was "
                         "paid is not paid again), or give the same command again to go on with these."
-                        if made.n_failed
+                        if testset.n_failed
                         else "give the same command again for the rest, with more or with --skip-answers."
                     )
                 )

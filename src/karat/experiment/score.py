@@ -192,8 +192,8 @@ def evaluation_of(
     summaries = summarise(scores, slices=slices, bands=dialect.bands)
     answers = {run.name: answers_given(testset, run) for run in runs if run.has_answers}
     facts = _facts(testset, runs, measured.judged, answers, dialect, choices)
-    told = [text for one in {id(one): one for one in resolutions}.values() if one is not None for text in one.notes]
-    told += matching.notes if matching is not None else ()
+    remarks = [text for one in {id(one): one for one in resolutions}.values() if one is not None for text in one.notes]
+    remarks += matching.notes if matching is not None else ()
     ceilings = reachable(measured.judged, scores, dialect, _findable(resolutions))
     ties = choices.matching.ties
     evaluation = Evaluation(
@@ -211,7 +211,7 @@ def evaluation_of(
             *([Note("info", turns)] if (turns := conversations_note(scores.conversations)) else []),
             *notes,
             *empty_notes(runs),
-            *(Note("warning", text) for text in told),
+            *(Note("warning", text) for text in remarks),
             *_dialect_notes(dialect, models),
             *_floor_notes(scores, models),
             *step_notes(runs, scores, measured.steps),

@@ -26,20 +26,20 @@ def search_all(
 
     testset, taken = read_testset(questions, columns=columns or {})
     refuse_textless(testset, str(questions))
-    found = system.search([q.text for q in testset], k)
-    run = found.run(system.settings.name, testset.ids, pages)
+    retrieved = system.search([q.text for q in testset], k)
+    run = retrieved.run(system.settings.name, testset.ids, pages)
     lost = write(run, output, inputs=(questions,))
-    said = [f"{taken.place}: {taken.read_as}"]
-    said += [] if testset.changed is None else [f"{taken.place} is {testset.changed}."]
-    said += [f"wrote {len(run):,} hits to {output}"]
+    sentences = [f"{taken.place}: {taken.read_as}"]
+    sentences += [] if testset.changed is None else [f"{taken.place} is {testset.changed}."]
+    sentences += [f"wrote {len(run):,} hits to {output}"]
     if system.settings.rewrite:
-        changed = sum(1 for one in found.rewritten if one.changes)
-        said.append(f"--rewrite changed {changed:,} of {len(testset):,} questions.")
-    said += found.notes
-    if found.failed:
+        changed = sum(1 for one in retrieved.rewritten if one.changes)
+        sentences.append(f"--rewrite changed {changed:,} of {len(testset):,} questions.")
+    sentences += retrieved.notes
+    if retrieved.failed:
         from karat.core.text.words import in_words
 
-        reasons = {testset.ids[i]: reason for i, reason in sorted(found.failed.items())}
-        said.append(f"{len(reasons):,} of {len(testset):,} questions failed: {in_words(reasons)}")
-    said += [f"{output}: this format does not hold {', '.join(lost)}"] if lost else []
-    return said, len(found.failed)
+        reasons = {testset.ids[i]: reason for i, reason in sorted(retrieved.failed.items())}
+        sentences.append(f"{len(reasons):,} of {len(testset):,} questions failed: {in_words(reasons)}")
+    sentences += [f"{output}: this format does not hold {', '.join(lost)}"] if lost else []
+    return sentences, len(retrieved.failed)

@@ -205,16 +205,16 @@ def runs_in(runs_dir: str | os.PathLike[str]) -> list[RunFolder]:
 
     One whose manifest is damaged is among them, first and without anything but that.
     """
-    found = []
+    runs = []
     root = Path(runs_dir)
     for path in root.iterdir() if root.is_dir() else ():
         with suppress(InputError, OSError):
             if (path / MANIFEST).is_file():
                 try:
-                    found.append(open_run(path))
+                    runs.append(open_run(path))
                 except _DamagedRunError:
-                    found.append(RunFolder(path, {"status": DAMAGED}))
-    return sorted(found, key=_order)
+                    runs.append(RunFolder(path, {"status": DAMAGED}))
+    return sorted(runs, key=_order)
 
 
 def _order(run: RunFolder) -> tuple[bool, int, str, str, str]:

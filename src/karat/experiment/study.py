@@ -130,8 +130,8 @@ class Plan:
         if not self.answers:
             return ()
         dialect = dialect_named(self.choices.dialect)
-        found = dialect.measures(rankings=False, answers=True, references=True, contexts=True, able=self.able)
-        return (*found, "SentenceSupport", "Refusal")
+        measures = dialect.measures(rankings=False, answers=True, references=True, contexts=True, able=self.able)
+        return (*measures, "SentenceSupport", "Refusal")
 
 
 def usual(cuts: set[int]) -> tuple[str, ...]:
@@ -337,7 +337,7 @@ def _failures(
         number = {qid: q for q, qid in enumerate(resolution.testset.ids)}
         ranked = retrieved.whole if retrieved else _as_ranked(system.run, resolution)
         skipped = [number[qid] for qid in system.run.failed if qid in number]
-        found = attribute(
+        attribution = attribute(
             system.name, resolution, ranked, k,
             legs=retrieved.legs if retrieved else None,
             problems=problems,
@@ -348,9 +348,9 @@ def _failures(
             name, scored = system.name, answer_scores(evaluation.scores, system.name)
             answers = {qid: a for qid, a in answers_of(system).items() if qid not in system.run.failed}
             answer_gold[name] = gold_given(resolution, ranked, k, answers)
-            found = attribute_answers(found, name, resolution.testset, answers, scored, answer_gold[name])
-        failures += found.failures
-        counts += found.counts
+            attribution = attribute_answers(attribution, name, resolution.testset, answers, scored, answer_gold[name])
+        failures += attribution.failures
+        counts += attribution.counts
     say("tracing failures", len(systems), len(systems))
     return tuple(failures), tuple(counts), answer_gold
 
@@ -363,7 +363,7 @@ def error_classes(evaluation: Evaluation, recall_name: str) -> dict[str, dict[st
     scores = evaluation.scores
     columns = {m.name: i for i, m in enumerate(scores.measures)}
     recall = columns.get(recall_name)
-    found: dict[str, dict[str, int]] = {}
+    classes: dict[str, dict[str, int]] = {}
     for s, system in enumerate(scores.systems if recall is not None else ()):
         assert recall is not None
         answers, counted = answer_scores(scores, system, ("TokenF1",)), dict[str, int]()
@@ -371,8 +371,8 @@ def error_classes(evaluation: Evaluation, recall_name: str) -> dict[str, dict[st
             name = error_class(scores.value(s, q, recall), answers.value(q))
             if name is not None:
                 counted[name] = counted.get(name, 0) + 1
-        found[system] = counted
-    return found
+        classes[system] = counted
+    return classes
 
 
 def _as_ranked(run: Run, resolution: Resolution) -> Ranked:

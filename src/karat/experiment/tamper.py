@@ -155,8 +155,8 @@ def _scores(measure: Measure, cases: Sequence[TamperCase], systems: tuple[str, .
         answerable=[True] * len(cases),
         models=models,
     )
-    found = measure.of(answered)
-    outcome = found if isinstance(found, MeasureResult) else MeasureResult(found)
+    result = measure.of(answered)
+    outcome = result if isinstance(result, MeasureResult) else MeasureResult(result)
     values = np.array(outcome.values, np.float64)
     values[[*outcome.undefined, *outcome.failed]] = np.nan
     return replace(outcome, values=values)

@@ -82,13 +82,19 @@ def open_tuner(
     from karat.experiment.sweep.tuner import Tuner
     from karat.systems.index import Index
 
-    found, spec = index_of_run(run, runs_dir), spec_of_run(run)
+    run_index, spec = index_of_run(run, runs_dir), spec_of_run(run)
     main = spec.main if ":" not in spec.main else None
     if main is not None:
         main = _without_cut(main)
     depths = [settings.depth for settings in own_systems(spec).values()]
     return Tuner.open(
-        testset, Index.open(found.path), spec.choices(), main=main, cuts=spec.cutoffs, depths=depths, progress=progress
+        testset,
+        Index.open(run_index.path),
+        spec.choices(),
+        main=main,
+        cuts=spec.cutoffs,
+        depths=depths,
+        progress=progress,
     )
 
 

@@ -122,12 +122,12 @@ def _by_testset(
     names = list(dict.fromkeys(one.name for one in read_figures(summary)[0] if one.name))
     computed = from_testset(scored, runs, names, k)
     rows = [{"system": run.name, "question_id": qid} for run in runs for qid in questions.ids]
-    made = read_raw_table(rows, _named(results))
-    single = QuestionRows(made, k)
+    result_table = read_raw_table(rows, _named(results))
+    single = QuestionRows(result_table, k)
     figures = verify_rows(single, summary, computed=computed, n=n, one_gold=one_gold)
-    against = f"{made.name}: {single.size}, scored against {questions.name}"
+    against = f"{result_table.name}: {single.size}, scored against {questions.name}"
     notes = (f"{against}, matched by {scored.join.name}", f"{summary.name}: read as its summary")
-    return Verification(made.name, summary.name, tuple(figures), (*notes, *(note.text for note in joined)))
+    return Verification(result_table.name, summary.name, tuple(figures), (*notes, *(note.text for note in joined)))
 
 
 def _named(given: Any) -> str:

@@ -111,8 +111,8 @@ class HistoryReader:
             elif not turns:
                 turns.append(Turn("", text))
             else:
-                said = turns[-1].answer
-                turns[-1] = replace(turns[-1], answer=text if said is None else f"{said}\n{text}")
+                earlier = turns[-1].answer
+                turns[-1] = replace(turns[-1], answer=text if earlier is None else f"{earlier}\n{text}")
         if not turns or turns[-1].question.strip() != question:
             return tuple(turns)
         if turns[-1].answer is not None:
@@ -222,25 +222,25 @@ def _content(item: Any, number: int) -> str:
     """What a message says: a text, or texts in parts."""
     if _role(item) is None:
         raise CellError(f"message {number} names nobody who says it, or nothing that is said", FORM)
-    said = next(item[name] for name in _CONTENT if name in item)
-    parts = said if isinstance(said, list | tuple) else [said]
+    content = next(item[name] for name in _CONTENT if name in item)
+    parts = content if isinstance(content, list | tuple) else [content]
     texts = [part.get("text") if isinstance(part, Mapping) else part for part in parts]
     if not all(isinstance(text, str) for text in texts):
-        raise CellError(f"message {number} says {quoted(said)}, which is no text", FORM)
+        raise CellError(f"message {number} says {quoted(content)}, which is no text", FORM)
     return "\n".join(map(str, texts))
 
 
 def _turn(item: Any, number: int) -> Turn:
     """A turn given as an object, as a pair, or as a question alone."""
-    asked, said = item, None
+    asked, answer = item, None
     if isinstance(item, Mapping):
         names = ("answer", *(name for name in TESTSET["answers"] if name != "answer"), "response")
         asked = next((item[name] for name in QUESTION if not cells.is_missing(item.get(name))), None)
-        said = next((item[name] for name in names if not cells.is_missing(item.get(name))), None)
-        said = said[0] if isinstance(said, list) and said else said
+        answer = next((item[name] for name in names if not cells.is_missing(item.get(name))), None)
+        answer = answer[0] if isinstance(answer, list) and answer else answer
     elif isinstance(item, list | tuple) and len(item) == 2:
-        asked, said = item
-    asked, said = ("" if cells.is_missing(asked) else asked), (None if cells.is_missing(said) else said)
-    if not isinstance(asked, str) or not (said is None or isinstance(said, str)) or not (asked.strip() or said):
+        asked, answer = item
+    asked, answer = ("" if cells.is_missing(asked) else asked), (None if cells.is_missing(answer) else answer)
+    if not isinstance(asked, str) or not (answer is None or isinstance(answer, str)) or not (asked.strip() or answer):
         raise CellError(f"turn {number} of the history is {quoted(item)}", FORM)
-    return Turn(asked.strip(), said)
+    return Turn(asked.strip(), answer)

@@ -52,12 +52,12 @@ def as_judgements(
     rated: list[str | None] = [_person(input, name) for name in people]
     if not rated and Columns(LABELS, _without(input, own.values())).has("label"):
         rated = [None]
-    said = [_read(input, column, aside=own.values(), is_rater=column is not None) for column in rated]
+    ratings = [_read(input, column, aside=own.values(), is_rater=column is not None) for column in rated]
     grades = {name: _judge(input, own.get(name), name, given) for name, given in judges.items()}
     theirs = None
-    if said:
-        rows = tuple(label for one in said for label in one.rows)
-        theirs = Labels(place=input.name, unit=input.unit, rows=rows, empty=said[0].empty, taken=said[0].taken)
+    if ratings:
+        rows = tuple(label for one in ratings for label in one.rows)
+        theirs = Labels(place=input.name, unit=input.unit, rows=rows, empty=ratings[0].empty, taken=ratings[0].taken)
     extra, lengths, positions = _shown(input)
     used = [*own.values(), *filter(None, rated), *extra]
     return Judgements(

@@ -187,8 +187,8 @@ class QuestionReader(RecordReader):
         self.columns.used[columns["gold"]] = None
         listed = iter(golds)
         return [
-            Question(qid, text, answers=said, gold=tuple(islice(listed, len(some))), kind=kind)
-            for qid, text, said, kind, some in zip(*questions, answers, kinds, lists, strict=True)
+            Question(qid, text, answers=given, gold=tuple(islice(listed, len(some))), kind=kind)
+            for qid, text, given, kind, some in zip(*questions, answers, kinds, lists, strict=True)
         ]
 
     def _answerable(self, record: Record) -> bool:

@@ -187,4 +187,4 @@ def _own(text: str) -> tuple[str, Callable[[str], tuple[str, int]]]:
     pattern = UserPattern(text, OPTION)
     if pattern.search("") is not None:
         raise UsageError(f"{OPTION} {text!r} finds nothing at all everywhere. Write a pattern that needs a character.")
-    return _REDACTED, lambda found: pattern.replace(found, _REDACTED)
+    return _REDACTED, lambda match: pattern.replace(match, _REDACTED)

@@ -174,7 +174,7 @@ class ContentReader:
                 for key, value in parts.items():
                     named.setdefault(key, value)
         kind = next((kind for name in _KIND if (kind := kind_of(parsed(named.get(name))))), "")
-        lists = ((name, found) for name in _DOCUMENTS if (found := _listed(named, name)) is not None)
+        lists = ((name, listed) for name in _DOCUMENTS if (listed := _listed(named, name)) is not None)
         source, documents = next(lists, ("", None))
         if documents is not None and kind not in ("retriever", "reranker"):
             kind = "reranker" if source == _RERANKED else "retriever"
@@ -202,7 +202,7 @@ class ContentReader:
         if span.retrieves:
             span.question = self._question(inputs)
             if documents is None:
-                documents = next((found for value in outputs if (found := self._documents(value)) is not None), None)
+                documents = next((listed for value in outputs if (listed := self._documents(value)) is not None), None)
                 self.unread_outputs += documents is None and bool(outputs)
             documents = None if _is_null(documents) else documents
             span.hits = None if documents is None else self.hits(documents)
@@ -227,8 +227,10 @@ class ContentReader:
             if isinstance(hits := (record_of(value) or {}).get("retrieved"), list):
                 return hits
             fields = {field_name(str(name)): part for name, part in value.items()}
-            found = (self._documents(fields[name], depth + 1) for name in _LISTS if name in fields and depth < _DEEPEST)
-            return next((documents for documents in found if documents is not None), None)
+            nested = (
+                self._documents(fields[name], depth + 1) for name in _LISTS if name in fields and depth < _DEEPEST
+            )
+            return next((documents for documents in nested if documents is not None), None)
         if not isinstance(value, list | tuple) or _is_null(value):
             return None
         return (

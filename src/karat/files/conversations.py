@@ -49,8 +49,8 @@ def _questions(input: Input) -> Iterator[tuple[int, Record]]:
                 turn = {field_name(str(name)): value for name, value in given.items()}
                 own = next((turn[n] for n in numbered if not cells.is_missing(turn.get(n))), place)
                 number = cells.whole_number(own, "turn")
-                said = (turn[name] for name in ID if not cells.is_missing(turn.get(name)))
-                id_ = cells.id_text(next(said, f"{conversation}/{number}"))
+                own_ids = (turn[name] for name in ID if not cells.is_missing(turn.get(name)))
+                id_ = cells.id_text(next(own_ids, f"{conversation}/{number}"))
                 if id_ in ids or number in numbers:
                     what = f"turn {number}" if number in numbers else f"question id {cells.quoted(id_)}"
                     raise cells.CellError(f"{what} stands twice in the conversation", "Give every turn its own.")

@@ -23,8 +23,8 @@ _TRACE = ("traceId", "trace_id")
 def _wrapper(input: Input) -> str | None:
     """Under what the records stand; None where there are none of Langfuse's."""
     keys = {key.lower() for key in keys_of(input)}
-    found = (start for start in _WRAPPERS if any(f"{start}{mark}" in keys for mark in _MARKS))
-    return next((start.removesuffix(".") for start in found), None)
+    starts = (start for start in _WRAPPERS if any(f"{start}{mark}" in keys for mark in _MARKS))
+    return next((start.removesuffix(".") for start in starts), None)
 
 
 def _sniff(input: Input, kind: Kind) -> Fit | None:

@@ -72,11 +72,11 @@ def _spans_of(span: Mapping[str, Any], content: ContentReader) -> Iterator[Span]
         end=seconds_since_1970(span.get("endTimeUnixNano")),
         error=error_of(status.get("code", ""), status.get("message")),
     )
-    told = [
+    events = [
         {"name": event.get("name"), "attributes": _pairs(event.get("attributes"), 0, ("",))}
         for event in _objects(span.get("events"))
     ]
-    yield content.by_attributes(one, _pairs(span.get("attributes")), told)
+    yield content.by_attributes(one, _pairs(span.get("attributes")), events)
 
 
 def _read(input: Input) -> tuple[list[Run], list[str]]:

@@ -22,10 +22,10 @@ _ATTRIBUTES = "attributes"
 def _sniff(input: Input, kind: Kind) -> Fit | None:
     keys = keys_of(input) if kind == "results" else frozenset[str]()
     names = (_TRACE, *(f"{wrapper}.{_TRACE}" for wrapper in _WRAPPERS))
-    found = next((name for name in names if name in keys), None)
-    if found is None:
+    trace_key = next((name for name in names if name in keys), None)
+    if trace_key is None:
         return None
-    start = found.removesuffix(_TRACE)
+    start = trace_key.removesuffix(_TRACE)
     is_span = f"{start}span_kind" in keys or any(key.startswith(f"{start}{_ATTRIBUTES}") for key in keys)
     return Fit(1.0, "context.trace_id and attributes of spans") if is_span else None
 

@@ -217,8 +217,8 @@ def _check_inside(folder: Path, path: Path) -> None:
 def _files(folder: Path) -> list[Path]:
     """The tables that stand directly in a folder, by name."""
     paths = [Path(entry.path) for entry in os.scandir(folder) if not entry.name.startswith(".")]
-    kept = [path for path in paths if _ending(path) in _TABLES and path.name not in _OWN and path.is_file()]
-    return sorted(kept, key=lambda path: os.fsencode(path.name))
+    tables = [path for path in paths if _ending(path) in _TABLES and path.name not in _OWN and path.is_file()]
+    return sorted(tables, key=lambda path: os.fsencode(path.name))
 
 
 def _ending(path: Path) -> str:

@@ -89,9 +89,9 @@ class FieldReader:
     def single(self, names: tuple[Any, ...]) -> Mapping[str, Any] | None:
         """The name of each field that a record of these names has; None where one has several, or there is metadata."""
         places = self._places(names, ())
-        if _nests(names) or any(len(found) > 1 for _, found in places):
+        if _nests(names) or any(len(matches) > 1 for _, matches in places):
             return None
-        return {field: found[0][1] for field, found in places}
+        return {field: matches[0][1] for field, matches in places}
 
     def _places(
         self, names: tuple[Any, ...], inner: tuple[Any, ...]

@@ -108,10 +108,10 @@ class _Cursor:
 
     def take(self, character: str) -> None:
         """Go past a character that must stand here."""
-        found = self.peek()
-        if not found:
+        present = self.peek()
+        if not present:
             raise TruncatedError(self.row)
-        if found != character:
+        if present != character:
             raise JSONError(f"not valid JSON ({character} was expected)", _REMEDY, self.row)
         self._at += 1
 

@@ -37,7 +37,7 @@ class UserPattern:
     def replace(self, text: str, mark: str) -> tuple[str, int]:
         """A text with a mark for all that it finds, and how much that was."""
         try:
-            replaced, count = self._pattern.subn(lambda found: mark, text, timeout=SECONDS)
+            replaced, count = self._pattern.subn(lambda match: mark, text, timeout=SECONDS)
         except TimeoutError:
             raise self._too_slow(text) from None
         return replaced, count

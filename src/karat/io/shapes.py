@@ -160,14 +160,14 @@ def record_of(value: Any) -> dict[str, Any] | None:
     if not isinstance(value, Mapping):
         shape = _shape(REPLIES, value)
         return _fields_of(value) if shape is None else shape.read(value)
-    said = [field for field, names in _SAID.items() if any(_says(value.get(name)) for name in names)]
-    for special in () if said else _SPECIAL:
+    stated = [field for field, names in _SAID.items() if any(_says(value.get(name)) for name in names)]
+    for special in () if stated else _SPECIAL:
         if (record := special(value)) is not None:
             return record
     shape = _shape(REPLIES, value)
-    if shape is None or (said and len(shape.has) < 2):
+    if shape is None or (stated and len(shape.has) < 2):
         return None
-    record = {name: part for name, part in shape.read(value).items() if name not in said}
+    record = {name: part for name, part in shape.read(value).items() if name not in stated}
     if not isinstance(record.get("retrieved", []), list):
         del record["retrieved"]
     return record
@@ -273,8 +273,8 @@ def _messages(reply: Mapping[Any, Any]) -> dict[str, Any] | None:
     if _first(messages[-1], ("type", "role")) not in ("ai", "assistant"):
         return None
     record = {"answer": _first(messages[-1], ("content",)), "usage": _first(messages[-1], ("usage_metadata",))}
-    kept = [_first(message, ("artifact",)) for message in messages]
-    documents = [one for some in kept if isinstance(some, list) for one in some if _shape(HITS, one) is not None]
+    artifacts = [_first(message, ("artifact",)) for message in messages]
+    documents = [one for some in artifacts if isinstance(some, list) for one in some if _shape(HITS, one) is not None]
     record |= {"retrieved": documents} if documents else {}
     return {name: part for name, part in record.items() if part is not None}
 

@@ -62,8 +62,8 @@ class Exclusions:
         rows = self._rows(chunks)
         keep = np.ones(len(ranked.rows), bool)
         for number, excluded in rows.items():
-            found = slice(int(ranked.offsets[number]), int(ranked.offsets[number + 1]))
-            keep[found] = ~np.isin(ranked.rows[found], excluded)
+            span = slice(int(ranked.offsets[number]), int(ranked.offsets[number + 1]))
+            keep[span] = ~np.isin(ranked.rows[span], excluded)
         sizes = np.bincount(ranked.query[keep], minlength=len(ranked))
         offsets = np.concatenate(([0], np.cumsum(sizes))).astype(np.int64)
         return Ranked(offsets, ranked.rows[keep], ranked.scores[keep])
@@ -96,11 +96,11 @@ class Exclusions:
         for row, (id_, doc) in enumerate(zip(ids, docs, strict=True)):
             for name in wanted.intersection(_names_of(id_, doc)):
                 rows_of.setdefault(name, []).append(row)
-        found = {
+        excluded = {
             number: np.unique(np.array([row for name in names for row in rows_of.get(name, ())], np.int64))
             for number, names in self._names.items()
         }
-        return {number: rows for number, rows in found.items() if len(rows)}
+        return {number: rows for number, rows in excluded.items() if len(rows)}
 
 
 def _names_of(id_: str, doc: str | None) -> tuple[str, str]:

@@ -45,7 +45,7 @@ def address_of(url: str) -> str | None:
 def _encoded(text: str) -> str:
     """One percent-encoding for equal texts: everything but ASCII encoded, and no letter, digit or -._~ encoded."""
     encoded = quote(text, safe=_RESERVED)
-    return _ESCAPE.sub(lambda found: c if (c := chr(int(found[1], 16))) in _PLAIN else found[0].upper(), encoded)
+    return _ESCAPE.sub(lambda escape: c if (c := chr(int(escape[1], 16))) in _PLAIN else escape[0].upper(), encoded)
 
 
 def is_url(text: str) -> bool:

@@ -158,9 +158,9 @@ def _sizes(run: Run) -> Ints | None:
 
 def share_matched(judged: Judged) -> dict[str, float]:
     """Share of the relevant gold units that stand anywhere in each system's hits; nothing without such gold."""
-    found = judged.found_within().reshape(len(judged.systems), -1).sum(1)
+    matched = judged.found_within().reshape(len(judged.systems), -1).sum(1)
     total = judged.relevant.reshape(len(judged.systems), -1).sum(1)
-    return {s: float(f / t) for s, f, t in zip(judged.systems, found, total, strict=True) if t}
+    return {s: float(f / t) for s, f, t in zip(judged.systems, matched, total, strict=True) if t}
 
 
 def least_share(judged: Judged) -> float:

@@ -193,8 +193,8 @@ class Passages:
         for place in places.tolist():
             at = order[begins[root[place]] : begins[root[place] + 1]]
             text = np.searchsorted(offsets, at, side="right") - 1
-            kept = np.isin(text, list(texts)) if texts is not None else np.arange(len(text)) < _MOST
-            for t, first in zip(text[kept].tolist(), (at - offsets[text] - place)[kept].tolist(), strict=True):
+            voting = np.isin(text, list(texts)) if texts is not None else np.arange(len(text)) < _MOST
+            for t, first in zip(text[voting].tolist(), (at - offsets[text] - place)[voting].tolist(), strict=True):
                 for near in (first - 1, first, first + 1):
                     votes[t, near] = votes.get((t, near), 0) + 1 + (near == first)
         if not votes:

@@ -40,7 +40,7 @@ def judge_plain(testset: TestSet, runs: Sequence[Run], settings: JudgingSettings
     slots = np.zeros((len(runs), width), np.int64)
     pairs, ranks, units = [], [], []
     for numbers in _batches(runs):
-        listed, scores, found = [], [], []
+        listed, scores, matched = [], [], []
         for s in numbers:
             list_of = _lists_of(runs[s], testset.ids)
             slots[s] = np.where(list_of >= 0, np.append(np.diff(runs[s].offsets), 0)[list_of], 0)
@@ -48,8 +48,8 @@ def judge_plain(testset: TestSet, runs: Sequence[Run], settings: JudgingSettings
             pairs.append(s * width + question[unit])
             listed.append(list_of[question[unit]])
             scores.append(score)
-            found.append(unit)
-        unit = np.concatenate(found)
+            matched.append(unit)
+        unit = np.concatenate(matched)
         ranks.append(_Lists([runs[s] for s in numbers], settings).ranks(listed, np.concatenate(scores), docs, unit))
         units.append(unit)
     pair, rank, unit = np.concatenate(pairs), np.concatenate(ranks), np.concatenate(units)

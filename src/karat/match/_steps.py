@@ -31,8 +31,8 @@ def judge_steps(testset: TestSet, runs: Sequence[Run], matched: Matched) -> Judg
             pair, begin, end = s * width + q, int(hits.offsets[place]), int(hits.offsets[place + 1])
             known[pair], first[pair] = True, begin
             steps = run.steps[qid]
-            said = [one for one in repeated_calls(steps) if one is not None]
-            queries[pair], repeated[pair] = len(said), sum(said)
+            is_repeat = [one for one in repeated_calls(steps) if one is not None]
+            queries[pair], repeated[pair] = len(is_repeat), sum(is_repeat)
             ends = np.searchsorted(step_of[begin:end], np.arange(len(steps)), side="right")
             calls += [(pair, int(ends[at])) for at, step in enumerate(steps) if HITS in step]
     calls.sort(key=lambda call: call[0])

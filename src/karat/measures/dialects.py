@@ -372,8 +372,8 @@ def dialect_named(name: str, *, bands: bool = False) -> Dialect:
     key = name.strip().lower().replace("_", "-")
     if key not in DIALECTS:
         raise UsageError(f"unknown dialect {name!r}.{did_you_mean(key, DIALECTS)} There are {', '.join(DIALECTS)}.")
-    found = DIALECTS[key]
+    dialect = DIALECTS[key]
     if not bands:
-        return found
+        return dialect
     every = tuple(measure for one in DIALECTS.values() for measure in one.bands)
-    return replace(found, bands=every, has_targets=True, has_error_classes=True)
+    return replace(dialect, bands=every, has_targets=True, has_error_classes=True)

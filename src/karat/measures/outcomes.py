@@ -47,8 +47,8 @@ class RightRule:
         [1.0, 0.0, nan]
         """
         held = _HOLDS[self.sign](values, self.value).astype(np.float64)
-        found: Floats = np.where(np.isnan(values), np.nan, held)
-        return found
+        is_right: Floats = np.where(np.isnan(values), np.nan, held)
+        return is_right
 
 
 def check_share(measure: str, name: str, value: float) -> None:
@@ -63,10 +63,10 @@ BY_MODEL = RightRule("Correctness")
 
 def silent(answers: Sequence[str | None], right: Floats) -> Bools:
     """Which answers abstain: they decline or say nothing. One that only looks like citations and is right does not."""
-    found = np.fromiter(map(abstains, answers), bool, len(answers))
-    for row in np.flatnonzero(found & (right > 0)).tolist():
-        found[row] = declines(answers[row] or "")
-    return found
+    abstaining = np.fromiter(map(abstains, answers), bool, len(answers))
+    for row in np.flatnonzero(abstaining & (right > 0)).tolist():
+        abstaining[row] = declines(answers[row] or "")
+    return abstaining
 
 
 def outcomes(
@@ -78,10 +78,10 @@ def outcomes(
     answer it is wrong, unless `right` says otherwise, and an empty answer abstains from it as from any other.
     """
     has_answer = np.array(answerable, bool)
-    found = np.where(right > 0, RIGHT, WRONG)
-    found[silent(answers, right)] = ABSTAINED
-    found[np.isnan(right) & has_answer] = np.nan
+    outcome = np.where(right > 0, RIGHT, WRONG)
+    outcome[silent(answers, right)] = ABSTAINED
+    outcome[np.isnan(right) & has_answer] = np.nan
     for row in np.flatnonzero(~has_answer).tolist():
         if declines(answers[row] or ""):
-            found[row] = declined
-    return found
+            outcome[row] = declined
+    return outcome

@@ -157,10 +157,10 @@ class _VectorTable:
         self.filled[numbers] = True
 
 
-def _done(done: int, total: int, kept: bool) -> str:
+def _done(done: int, total: int, is_kept: bool) -> str:
     if not done:
         return "Nothing was embedded."
-    after = "They are kept: the next attempt goes on from there" if kept else "They are not kept"
+    after = "They are kept: the next attempt goes on from there" if is_kept else "They are not kept"
     return f"{done:,} of {total:,} texts were embedded before. {after}."
 
 

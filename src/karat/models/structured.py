@@ -46,12 +46,12 @@ class Structured(Generic[T]):
     @property
     def tokens(self) -> int | None:
         """Tokens of all its calls; None where one is unknown."""
-        return total(n for said in self.said for n in (said.prompt_tokens, said.completion_tokens))
+        return total(n for reply in self.said for n in (reply.prompt_tokens, reply.completion_tokens))
 
     @property
     def cost_usd(self) -> float | None:
         """Cost of all its calls; None where one is unknown."""
-        return total(said.cost_usd for said in self.said)
+        return total(reply.cost_usd for reply in self.said)
 
 
 def total(numbers: Iterable[N | None]) -> N | None:

@@ -70,9 +70,9 @@ def pack(view: StudyView, room: int) -> dict[str, Any]:
         entries.append({"system": view.ranking.index(system), **entry})
     notes = []
     if len(scores.questions) < asked:
-        best, kept = clean(view.ranking[0]), len(scores.questions)
+        best, shown = clean(view.ranking[0]), len(scores.questions)
         notes.append(
-            f"{kept:,} of {asked:,} questions are kept here: those that {best} fails first, "
+            f"{shown:,} of {asked:,} questions are kept here: those that {best} fails first, "
             "then the hardest. All are in rows.parquet, and karat show RUN QUESTION shows any of them."
         )
     if 0 < len(entries) < len(view.ranking):
@@ -238,8 +238,8 @@ def _question(question: Question) -> dict[str, Any]:
     if question.tags:
         row["tags"] = {clean(name): clean(value) for name, value in question.tags.items()}
     if question.history:
-        said = messages_of(question.history)[-MESSAGES:]
-        row["past"] = [[one["role"], excerpt(plain(one["content"]), PASSAGE)] for one in said]
+        messages = messages_of(question.history)[-MESSAGES:]
+        row["past"] = [[one["role"], excerpt(plain(one["content"]), PASSAGE)] for one in messages]
     if not question.answerable:
         row["unanswerable"] = True
     return row

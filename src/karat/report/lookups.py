@@ -215,8 +215,8 @@ class StudyView(EvaluationView):
             return self.number_of
         worst = {ids[q] for system in systems for q, _ in self.answers.worst(system, WORST_ANSWERS)}
         first = sorted(ids, key=lambda q: (q not in worst, (self.best, q) not in self.failure_of, self.ease.get(q, 1)))
-        kept = set(first[:MOST_ON_PAGE])
-        return {question: place for place, question in enumerate(q for q in ids if q in kept)}
+        chosen = set(first[:MOST_ON_PAGE])
+        return {question: place for place, question in enumerate(q for q in ids if q in chosen)}
 
     @cached_property
     def page(self) -> StudyView:

@@ -46,8 +46,8 @@ def question_detail(view: QuestionView, systems: Sequence[str] = ()) -> dict[str
         "measures": [measure.name for measure in view.view.measures],
         "systems": [_system(view, system) for system in view.named(systems) or view.systems],
     }
-    found: dict[str, Any] = serial.plain(detail)
-    return found
+    fields: dict[str, Any] = serial.plain(detail)
+    return fields
 
 
 def failure_words(label: str, detail: str = "") -> dict[str, str]:

@@ -253,7 +253,7 @@ class Calibration:
     @property
     def failed(self) -> int:
         """Labelled answers on which the measure failed."""
-        return sum(found.n_failed for found in self.measures)
+        return sum(measure.n_failed for measure in self.measures)
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -102,10 +102,10 @@ class Marks:
     @cached_property
     def by_question(self) -> Mapping[str, Sequence[Mark]]:
         """Those that stand, by question."""
-        found: dict[str, list[Mark]] = {}
+        marks: dict[str, list[Mark]] = {}
         for mark in self.standing:
-            found.setdefault(mark.question, []).append(mark)
-        return found
+            marks.setdefault(mark.question, []).append(mark)
+        return marks
 
     @cached_property
     def counts(self) -> Mapping[str, int]:
@@ -120,10 +120,10 @@ class Marks:
     @property
     def agreement(self) -> tuple[MarkAgreement, ...]:
         """By kind, where two people marked the same; a hit is gold or not, whatever its grade."""
-        said: dict[tuple[str | None, ...], list[object]] = {}
+        by_thing: dict[tuple[str | None, ...], list[object]] = {}
         for mark in self.standing:
-            said.setdefault(mark.thing, []).append(bool(mark.grade) if mark.kind == "hit" else mark.value)
-        several = [(str(thing[0]), len({*values}) == 1) for thing, values in said.items() if len(values) > 1]
+            by_thing.setdefault(mark.thing, []).append(bool(mark.grade) if mark.kind == "hit" else mark.value)
+        several = [(str(thing[0]), len({*values}) == 1) for thing, values in by_thing.items() if len(values) > 1]
         counts, same = Counter(kind for kind, _ in several), Counter(kind for kind, alike in several if alike)
         return tuple(MarkAgreement(kind, n, same[kind]) for kind, n in counts.items())
 

@@ -21,10 +21,10 @@ STATISTIC: Mapping[str, Literal["p50", "mean"]] = {"seconds": "p50", "tokens": "
 
 def cost_named(name: str) -> Cost:
     """The cost of this name; any other name is refused."""
-    found = next((cost for cost in COSTS if cost == name), None)
-    if found is None:
+    cost = next((cost for cost in COSTS if cost == name), None)
+    if cost is None:
         raise UsageError(f"unknown cost {name!r}.{did_you_mean(name, COSTS)} There are {', '.join(COSTS)}.")
-    return found
+    return cost
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -374,7 +374,7 @@ def load_study(folder: Path) -> Study:
     try:
         document = json.loads(read_whole(path))
         chunks = _StudyReader().of(document["chunks"])
-        found = _StudyReader(chunks, document.get("texts", ())).of(document["study"])
+        study = _StudyReader(chunks, document.get("texts", ())).of(document["study"])
     except FileNotFoundError:
         raise InputError(
             "this run was not finished, so there is nothing to show",
@@ -383,18 +383,18 @@ def load_study(folder: Path) -> Study:
         ) from None
     except (OSError, EOFError, ValueError, KeyError, TypeError, IndexError, RecursionError, zlib.error) as problem:
         raise InputError(f"the study cannot be read: {problem}", place=str(path), remedy="Run it again.") from None
-    if not isinstance(found, _kinds()["Study"]):
+    if not isinstance(study, _kinds()["Study"]):
         raise InputError("the file holds no study", place=str(path), remedy="Run it again.")
-    return _noted(found)
+    return _noted(study)
 
 
-def _noted(found: Study) -> Study:
+def _noted(study: Study) -> Study:
     """The study with a note on each of its measures that is not registered here."""
-    names = [measure.name for measure in found.evaluation.scores.measures if measure.spec.function is _unknown]
+    names = [measure.name for measure in study.evaluation.scores.measures if measure.spec.function is _unknown]
     if not names:
-        return found
+        return study
     is_one, listed = len(names) == 1, ", ".join(names)
     what = "is not a registered measure" if is_one else "are not registered measures"
     note = evaluation.Note("info", f"{listed} {what}: the stored numbers are shown, and no code is loaded for them.")
-    notes = tuple(one for one in found.evaluation.notes if one != note)
-    return replace(found, evaluation=replace(found.evaluation, notes=(*notes, note)))
+    notes = tuple(one for one in study.evaluation.notes if one != note)
+    return replace(study, evaluation=replace(study.evaluation, notes=(*notes, note)))

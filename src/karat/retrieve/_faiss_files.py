@@ -83,10 +83,10 @@ def names_beside(file: Path, total: int) -> Sequence[Mapping[str, Any]] | None:
     """What the vectors are, each with an `id`, from a file beside the index; None where there is none."""
     folder = file.parent
     lines = sorted(folder.glob("*.jsonl"))
-    chosen = next((found for found in lines if found.name in ("chunks.jsonl", f"{file.stem}.jsonl")), None)
+    chosen = next((path for path in lines if path.name in ("chunks.jsonl", f"{file.stem}.jsonl")), None)
     if chosen is None and len(lines) > 1:
         raise InputError(
-            f"holds several .jsonl files beside the index: {', '.join(found.name for found in lines)}",
+            f"holds several .jsonl files beside the index: {', '.join(path.name for path in lines)}",
             place=str(folder),
             remedy="Call the one with the chunks, in the order of the vectors, chunks.jsonl.",
         )

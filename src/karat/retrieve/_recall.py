@@ -53,8 +53,8 @@ def recall_at_precision(queries: Vectors, vectors: Vectors, stored: StoredVector
     if not len(queries) or not len(vectors):
         return {}
     depth = min(_DEPTH, len(vectors))
-    wanted, found = (nearest(of, queries, depth)[1].tolist() for of in (StoredVectors(vectors), stored))
-    return {"queries": len(queries), "recall": _recall(wanted, found)}
+    wanted, retrieved = (nearest(of, queries, depth)[1].tolist() for of in (StoredVectors(vectors), stored))
+    return {"queries": len(queries), "recall": _recall(wanted, retrieved)}
 
 
 def mean_recall(measured: Sequence[Mapping[str, float]]) -> dict[str, float]:
@@ -86,14 +86,14 @@ def problems_of(settings: Mapping[str, Any], measured: Mapping[str, float]) -> I
     """What a user should know of what was measured."""
     if not measured:
         return
-    found = f"{measured['recall']:.3f} of the {_DEPTH} nearest of {measured['queries']:,.0f} queries"
+    share = f"{measured['recall']:.3f} of the {_DEPTH} nearest of {measured['queries']:,.0f} queries"
     if precision := settings.get("precision"):
-        reason = f"over vectors stored as {precision} a search finds {found} that it finds over float32."
+        reason = f"over vectors stored as {precision} a search finds {share} that it finds over float32."
         yield Problem("engine dense", "precision", reason, remedy="float32 finds all of them.", fatal=False)
     else:
         is_enough = measured["recall"] >= ENOUGH
         less = "" if is_enough else f", less than {ENOUGH}"
-        reason = f"with ef_search = {settings['ef_search']} a search of the graph finds {found}{less}."
+        reason = f"with ef_search = {settings['ef_search']} a search of the graph finds {share}{less}."
         remedy = "Set ef_search, m or ef_construction higher, or ann to exact, which finds all."
         yield Problem("engine dense", "recall", reason, remedy="" if is_enough else remedy, fatal=False)
 
@@ -107,7 +107,7 @@ def _lists(ranked: Ranked) -> list[list[int]]:
     return [rows.tolist() for rows, _ in ranked]
 
 
-def _recall(wanted: Sequence[list[int]], found: Sequence[list[int]]) -> float:
+def _recall(wanted: Sequence[list[int]], retrieved: Sequence[list[int]]) -> float:
     """The mean share of each wanted list that is in the found one."""
-    shares = [len(set(ours) & set(theirs)) / len(ours) for ours, theirs in zip(wanted, found, strict=True)]
+    shares = [len(set(ours) & set(theirs)) / len(ours) for ours, theirs in zip(wanted, retrieved, strict=True)]
     return float(np.mean(shares))

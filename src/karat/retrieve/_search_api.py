@@ -191,6 +191,6 @@ class SearchVectors(VectorStore):
 
 def _vectors(stored: Collection[Any]) -> NDArray[np.float64]:
     """Those values that are vectors of one length."""
-    kept = [vector for vector in stored if isinstance(vector, list) and vector]
-    same = [vector for vector in kept if len(vector) == len(kept[0])]
+    vectors = [vector for vector in stored if isinstance(vector, list) and vector]
+    same = [vector for vector in vectors if len(vector) == len(vectors[0])]
     return np.array(same, np.float64) if same else np.zeros((0, 0))

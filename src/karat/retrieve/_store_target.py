@@ -130,8 +130,8 @@ class StoreTarget:
 
     def columns(self, present: Sequence[str]) -> dict[str, str]:
         """The columns of all fields that there are, but the vector's."""
-        found = {wanted: self.column(wanted, present) for wanted in COLUMNS}
-        return {wanted: column for wanted, column in found.items() if column is not None}
+        columns = {wanted: self.column(wanted, present) for wanted in COLUMNS}
+        return {wanted: column for wanted, column in columns.items() if column is not None}
 
 
 _EXAMPLES = {

@@ -266,11 +266,13 @@ class VectorStore(SearchedStore, ABC):
         queries = np.ascontiguousarray((vectors[:count] + vectors[1 : count + 1]) / 2, np.float32)
         depth = min(NEAREST, self.total)
         try:
-            wanted, found = (_ids_of(find(queries, depth), count) for find in (exact, self.nearest))
+            wanted, retrieved = (_ids_of(find(queries, depth), count) for find in (exact, self.nearest))
         except StoreError as problem:
             self.notes += (f"the index ({index}) is approximate; what it misses could not be measured: {problem}",)
             return
-        recall = float(np.mean([len(ours & theirs) / len(ours) for ours, theirs in zip(wanted, found, strict=True)]))
+        recall = float(
+            np.mean([len(ours & theirs) / len(ours) for ours, theirs in zip(wanted, retrieved, strict=True)])
+        )
         self.notes += (
             f"the index ({index}) is approximate: it finds {recall:.3f} of the {depth} nearest of {count} queries that "
             "lie between its vectors.",
@@ -301,9 +303,9 @@ class VectorStore(SearchedStore, ABC):
         return ranked
 
 
-def _ids_of(found: Found, queries: int) -> list[set[str]]:
+def _ids_of(hits: Found, queries: int) -> list[set[str]]:
     ids: list[set[str]] = [set() for _ in range(queries)]
-    for number, chunk, _ in zip(*found, strict=True):
+    for number, chunk, _ in zip(*hits, strict=True):
         ids[number].add(chunk.id)
     return ids
 

@@ -156,8 +156,8 @@ class Terms:
                 by_language.setdefault(language, []).append(i)
         for language, places in by_language.items():
             stop = stop_words(language, "words")
-            found = stems(language, [words[i] for i in places])
-            for i, stem in zip(places, found, strict=True):
+            stemmed = stems(language, [words[i] for i in places])
+            for i, stem in zip(places, stemmed, strict=True):
                 terms[i] = "" if words[i] in stop else stem
         return terms
 
@@ -196,11 +196,11 @@ def _parted_wide(texts: Iterable[str], apostrophe: str) -> list[str]:
     points = points_of("\n".join([*composed, ""])).copy()
     ends = np.fromiter(accumulate(len(text) + 1 for text in composed), np.int64, len(composed)) - 1
     kinds = kinds_of(points)
-    kept = ~np.isin(points, points_of(_INVISIBLE + ("" if apostrophe else _APOSTROPHES)))
+    keep = ~np.isin(points, points_of(_INVISIBLE + ("" if apostrophe else _APOSTROPHES)))
     points[np.isin(kinds, (SPACE, PUNCTUATION, TECHNICAL, OTHER))] = 32
     points[np.isin(points, points_of(_APOSTROPHES))] = 32
     points[ends] = 10
-    return text_of(points[kept]).split("\n")[:-1]
+    return text_of(points[keep]).split("\n")[:-1]
 
 
 def _script(word: str) -> str:

@@ -71,12 +71,12 @@ def read_shards(
     shards = []
     for number in range(len(folders)) if only is None else only:
         folder, order = folders[number], orders[number]
-        kept, content, _ = read(folder, completed)
+        saved, content, _ = read(folder, completed)
         if problem := order_fault(order, len(content.rows)):
             raise damaged(folder, f"is damaged: {problem}")
-        if _without_effort(kept) != _without_effort(settings):
+        if _without_effort(saved) != _without_effort(settings):
             raise damaged(folder, "is damaged: it was built with other settings")
-        shards.append(VectorShard(content, read_graph(folder, kept, content), order if len(folders) > 1 else None))
+        shards.append(VectorShard(content, read_graph(folder, saved, content), order if len(folders) > 1 else None))
     prints = sorted({shard.content.fingerprint for shard in shards if len(shard.content.vectors)})
     sizes = {shard.content.vectors.shape[1] for shard in shards if len(shard.content.vectors)}
     if len(prints) > 1 or len(sizes) > 1:

@@ -182,9 +182,9 @@ def nearest(vectors: StoredVectors, queries: Vectors, k: int) -> tuple[Scores, I
 
     scores, places = np.zeros((len(queries), 0), np.float32), np.zeros((len(queries), 0), np.int64)
     for start, block in vectors.blocks():
-        found, near = faiss.knn(queries, block, min(k, len(block)), metric=faiss.METRIC_INNER_PRODUCT)
-        scores, places = np.hstack((scores, found)), np.hstack((places, near.astype(np.int64) + start))
-        if scores.shape[1] > found.shape[1]:
+        block_scores, near = faiss.knn(queries, block, min(k, len(block)), metric=faiss.METRIC_INNER_PRODUCT)
+        scores, places = np.hstack((scores, block_scores)), np.hstack((places, near.astype(np.int64) + start))
+        if scores.shape[1] > block_scores.shape[1]:
             order = np.argsort(-scores, axis=1, kind="stable")[:, :k]
             scores, places = np.take_along_axis(scores, order, axis=1), np.take_along_axis(places, order, axis=1)
     return scores, places

@@ -66,8 +66,8 @@ def transferred_mean(
     """
     if len(labels) < FEWEST or not len(new):
         return None
-    found = _estimate(labels, scores, new, ends, groups)
-    return found if found.weight > 0 else None
+    estimate = _estimate(labels, scores, new, ends, groups)
+    return estimate if estimate.weight > 0 else None
 
 
 def effective_labels(labels: int, people: Estimate, powered: Estimate) -> float | None:

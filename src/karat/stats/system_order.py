@@ -33,14 +33,14 @@ def tau_interval(first: Floats, second: Floats) -> tuple[float, float] | None:
         return None
     random, even = np.random.default_rng(0), np.full(questions, 1 / questions)
     size = max(1, _BLOCK // max(systems**2, questions))
-    found = []
+    tau_blocks = []
     for start in range(0, DRAWS, size):
         draws = random.multinomial(questions, even, min(size, DRAWS - start)).astype(np.float64)
         rows = draws @ known.T
         draws, rows = (part[(rows > 0).all(axis=1)] for part in (draws, rows))  # with an answer of every system
         means = [(draws @ np.where(known, values, 0.0).T) / rows for values in (first, second)]
-        found.append(_taus(*means))
-    taus = np.concatenate(found)
+        tau_blocks.append(_taus(*means))
+    taus = np.concatenate(tau_blocks)
     taus = taus[np.isfinite(taus)]
     if len(taus) < DRAWS / 2:
         return None

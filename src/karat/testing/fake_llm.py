@@ -30,8 +30,8 @@ class Request:
     @property
     def messages(self) -> list[dict[str, str]]:
         """The messages of the request; none if it has none."""
-        found = self.body.get("messages")
-        return [message for message in found if isinstance(message, dict)] if isinstance(found, list) else []
+        messages = self.body.get("messages")
+        return [message for message in messages if isinstance(message, dict)] if isinstance(messages, list) else []
 
     @property
     def user(self) -> str:
@@ -140,12 +140,12 @@ class FakeLLM:
             self._requests.append(request)  # keeps its place while its reply is made
         request = Request(body, attempt, headers)
         fault = self._fault(request)
-        said = self._say(request, place) if fault is None or fault.kind in SPOKEN else None
-        if isinstance(said, Fault):
-            if said.kind in SPOKEN:
-                raise ValueError(f"{said.kind} is about what is said: put it into faults, or return such a text")
-            fault, said = said, None
-        request = Request(body, attempt, headers, fault, said)
+        reply = self._say(request, place) if fault is None or fault.kind in SPOKEN else None
+        if isinstance(reply, Fault):
+            if reply.kind in SPOKEN:
+                raise ValueError(f"{reply.kind} is about what is said: put it into faults, or return such a text")
+            fault, reply = reply, None
+        request = Request(body, attempt, headers, fault, reply)
         with self._lock:
             self._requests[place] = request
         return request

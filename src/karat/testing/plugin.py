@@ -64,8 +64,8 @@ def _folder(config: pytest.Config, temporary: pytest.TempPathFactory) -> Path:
     cache = getattr(config, "cache", None)
     if cache is None:
         return temporary.mktemp("karat")
-    kept: Path = cache.mkdir("karat") / worker
-    return kept
+    folder: Path = cache.mkdir("karat") / worker
+    return folder
 
 
 def _run(spec: Path, runs_dir: Path, **options: Any) -> FinishedRun:

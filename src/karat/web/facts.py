@@ -84,8 +84,8 @@ def measure_facts(name: str) -> dict[str, Any]:
     if measure is None:
         return {"name": name, "stage": "other", "direction": "none", "range": [None, None], "unit": ""}
     about = {"stage": measure.spec.stage, "direction": measure.spec.direction, "unit": measure.spec.unit}
-    found: dict[str, Any] = plain({"name": name, **about, "range": list(measure.bounds)})
-    return found
+    fields: dict[str, Any] = plain({"name": name, **about, "range": list(measure.bounds)})
+    return fields
 
 
 def trends(runs: Sequence[Mapping[str, Any]]) -> list[dict[str, Any]]:

@@ -54,9 +54,9 @@ class JournalTail:
             return
         with suppress(DamagedError, ValueError, TypeError, KeyError, AttributeError, RecursionError):
             record = unsealed_line(line)
-            found = record["answer"] if "answerer" in record else record["row"]
-            status = "failed" if found.get("status") == "failed" or found.get("error") else "ok"
-            for system, id_ in record["for"] if "answerer" in record else [(record["system"], found["id"])]:
+            row = record["answer"] if "answerer" in record else record["row"]
+            status = "failed" if row.get("status") == "failed" or row.get("error") else "ok"
+            for system, id_ in record["for"] if "answerer" in record else [(record["system"], row["id"])]:
                 self.rows.setdefault(str(id_), {})[str(system)] = status
 
     def page(self, offset: int, limit: int) -> dict[str, Any]:

@@ -275,11 +275,11 @@ def questions_page(
     blocks.append(Table(f"Questions {first:,} to {last:,}", columns, rows))
     if not rows:
         blocks.append(Text("No question passes these filters. Leave one out."))
-    kept = [(name, value) for name, value in pairs if name != "offset"]
+    query = [(name, value) for name, value in pairs if name != "offset"]
     after = []
     for words, start in (("The hundred before", offset - PAGE), ("The next hundred", offset + PAGE)):
         if -PAGE < start < page["total"] and (start < offset or page["rows"]):
-            after.append((words, f"{of_run(run.id, 'questions')}?{urlencode([*kept, ('offset', max(0, start))])}"))
+            after.append((words, f"{of_run(run.id, 'questions')}?{urlencode([*query, ('offset', max(0, start))])}"))
     head = head_of(run, "questions", "Questions", data={"run": facts_of(view, run, table), "page": page}, after=after)
     return render_page(Document(f"Questions of {view.about(run)['name']}", blocks), head=head)
 

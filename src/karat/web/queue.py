@@ -59,7 +59,7 @@ def _unjudged(study: Study) -> Iterator[dict[str, Any]]:
     """Hits that several systems rank high and that hold no gold, those of the most systems first."""
     if not study.hits:
         return
-    found: list[tuple[tuple[float, ...], dict[str, Any]]] = []
+    entries: list[tuple[tuple[float, ...], dict[str, Any]]] = []
     for number, question in enumerate(study.evaluation.testset.questions[:MOST_QUESTIONS]):
         gold = {name for entry in question.gold for name in (entry.id, entry.chunk, entry.label)}
         ranks: dict[tuple[str, str], list[tuple[int, str, Any]]] = {}
@@ -75,9 +75,9 @@ def _unjudged(study: Study) -> Iterator[dict[str, Any]]:
             entry = {"id": chunk.id, "doc": chunk.doc, "page": ", ".join(map(str, chunk.pages)) or None,
                    "text": plain(chunk.text)[:MOST_TEXT]}  # fmt: skip
             order = (-len(own), float(np.mean([rank for rank, _, _ in own])), number)
-            found.append((order, _item(question, why, kind="hit", system=system, hit=entry)))
-    found.sort(key=lambda entry: entry[0])
-    yield from (item for _, item in found)
+            entries.append((order, _item(question, why, kind="hit", system=system, hit=entry)))
+    entries.sort(key=lambda entry: entry[0])
+    yield from (item for _, item in entries)
 
 
 def _suspects(study: Study) -> Iterator[dict[str, Any]]:

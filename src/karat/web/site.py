@@ -112,10 +112,10 @@ def compare_page(request: Request) -> Response:
 
 def asset_file(request: Request) -> Response:
     """A script or a style of the pages."""
-    found = asset(request.path_params["name"])
-    if found is None:
+    file = asset(request.path_params["name"])
+    if file is None:
         raise NotHereError(f"there is no file {request.path_params['name']!r:.60} here.")
-    content, kind = found
+    content, kind = file
     tag = f'"{view_of(request).digest(request.path_params["name"], content)}"'
     headers = {"cache-control": "no-cache", "etag": tag}
     if request.headers.get("if-none-match") == tag:

@@ -57,10 +57,10 @@ def figures_of(tuner: Tuner, run: RunFolder, view: View, grid: Grid, baseline: s
 
 def _means(values: Floats, earlier: Floats | None) -> dict[str, Any]:
     """A mean with the number of values, and that of the baseline."""
-    found = {"mean": finite(float(mean_known(values))), "n": int(np.isfinite(values).sum()), "baseline": None}
+    shown = {"mean": finite(float(mean_known(values))), "n": int(np.isfinite(values).sum()), "baseline": None}
     if earlier is not None:
-        found["baseline"] = finite(float(mean_known(earlier)))
-    return found
+        shown["baseline"] = finite(float(mean_known(earlier)))
+    return shown
 
 
 def _against(tuner: Tuner, main: Measure, own: Floats, earlier: Floats | None) -> dict[str, Any] | None:
@@ -185,10 +185,10 @@ def hits_of(tuner: Tuner, query: str, k: int, grid: Grid) -> dict[str, Any]:
         rows = [{"id": h.chunk, "rank": h.rank, "score": h.score, "made_of": h.made_of, "parts": []} for h in hits]
         lists.append({"name": leg, "hits": [_hit(row, gold, tuner) for row in rows]})
     question = tuner.testset.questions[number].id if number is not None else None
-    found: dict[str, Any] = plain(
+    shown: dict[str, Any] = plain(
         {"query": query, "k": k, "question": question, "lists": lists, "notes": list(fused.notes)}
     )
-    return found
+    return shown
 
 
 def _fused_hits(fused: Any) -> list[dict[str, Any]]:

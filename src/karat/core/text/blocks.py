@@ -23,23 +23,23 @@ def drop_blocks(text: str) -> str:
     if not tags:
         return text
     last_close = {name: start for start, _, opens, name in tags if not opens}
-    kept: list[str] = []
+    parts: list[str] = []
     position = depth = 0
     inside = ""
     for start, end, opens, name in tags:
         if not inside:
             if opens and (name == "think" or start < last_close.get(name, -1)):
-                kept.append(text[position:start])
+                parts.append(text[position:start])
                 inside, depth = name, 1
             elif not opens and name == "think":
-                kept, position = [], end
+                parts, position = [], end
         elif name == inside:
             depth += 1 if opens else -1
             if depth == 0 or start == last_close.get(name):
                 inside, position = "", end
     if not inside:
-        kept.append(text[position:])
-    return " ".join(kept)
+        parts.append(text[position:])
+    return " ".join(parts)
 
 
 def open_blocks(text: str) -> str:

@@ -94,12 +94,12 @@ def boilerplate(text: str, repeated: frozenset[str] = frozenset()) -> str | None
         return why
     if sum(map(str.isalpha, text)) + len(_MARKS.findall(text)) < _LETTERS * inked:
         return "mostly figures and punctuation"
-    kept = "\n".join(line for line in lines if _plain(line) not in repeated)
-    if len(kept) < len("\n".join(lines)) and len(kept.split()) < _LEFT:
+    remaining = "\n".join(line for line in lines if _plain(line) not in repeated)
+    if len(remaining) < len("\n".join(lines)) and len(remaining.split()) < _LEFT:
         return "little but lines that other chunks repeat"
-    whole = _sentences(kept[:_ENOUGH])
-    if whole < _LEAST_SENTENCES and len(kept) > _ENOUGH:
-        whole = _sentences(kept)
+    whole = _sentences(remaining[:_ENOUGH])
+    if whole < _LEAST_SENTENCES and len(remaining) > _ENOUGH:
+        whole = _sentences(remaining)
     if whole < _LEAST_SENTENCES:
         return "no whole sentence" if whole == 0 else "one sentence only"
     return None

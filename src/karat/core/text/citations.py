@@ -84,8 +84,8 @@ def with_places(text: str, ids: Sequence[str]) -> str:
 
     def numbered(mark: re.Match[str]) -> str:
         names = [mark[1].strip()] if mark[1].strip() in places else _BETWEEN.split(mark[1])
-        found = [_place_of(name.strip().removeprefix("^"), places, len(ids)) for name in names]
-        return mark[0] if None in found else f"[{','.join(map(str, found))}]"
+        numbers = [_place_of(name.strip().removeprefix("^"), places, len(ids)) for name in names]
+        return mark[0] if None in numbers else f"[{','.join(map(str, numbers))}]"
 
     return _BRACKETS.sub(numbered, text)
 
@@ -106,5 +106,5 @@ def cited_sentences(text: str, ids: Sequence[str] = ()) -> list[tuple[str, tuple
     [('It is Paris.', (1,)), ('It rains.', (2,))]
     """
     inside = _AFTER_STOP.sub(r"\2\1", with_places(text, ids))
-    found = ((" ".join(without_citations(sentence).split()), citations(sentence)) for sentence in sentences(inside))
-    return [(sentence, cited) for sentence, cited in found if any(c.isalnum() for c in sentence)]
+    parts = ((" ".join(without_citations(sentence).split()), citations(sentence)) for sentence in sentences(inside))
+    return [(sentence, cited) for sentence, cited in parts if any(c.isalnum() for c in sentence)]

@@ -104,9 +104,9 @@ class Vocabulary:
 
     def encode_clean(self, texts: list[bytes]) -> TokenIds:
         """The same of texts that are taken as they are: in UTF-8, their tokens parted by spaces."""
-        found = [self._number(chunk) for chunk in _chunks(texts)]
-        codes = np.concatenate([codes for codes, _ in found] or [np.zeros(0, np.int64)])
-        sizes = np.concatenate([sizes for _, sizes in found] or [np.zeros(0, np.int64)])
+        numbered = [self._number(chunk) for chunk in _chunks(texts)]
+        codes = np.concatenate([codes for codes, _ in numbered] or [np.zeros(0, np.int64)])
+        sizes = np.concatenate([sizes for _, sizes in numbered] or [np.zeros(0, np.int64)])
         return TokenIds(codes, _offsets(sizes))
 
     def words(self, first: int = 0) -> list[str]:

@@ -59,19 +59,19 @@ def page_sentences(text: str, title: str = "") -> list[PageSentence]:
     >>> [(one.heading, one.text) for one in page_sentences("# Hours\\nOpen from nine\\nto five. Closed on Sundays.")]
     [('Hours', 'Open from nine to five.'), ('Hours', 'Closed on Sundays.')]
     """
-    found: list[PageSentence] = []
+    on_page: list[PageSentence] = []
     for block in _blocks(text, title.strip()):
         whole = text[block.start : block.end]
         for start, end in [(0, len(whole))] if block.kind == "row" else sentence_spans(whole):
-            told = _SPACE.sub(" ", _MARKUP.sub("", whole[start:end])).strip()
-            if told:
+            plain = _SPACE.sub(" ", _MARKUP.sub("", whole[start:end])).strip()
+            if plain:
                 place = block.start + start
-                found.append(
+                on_page.append(
                     PageSentence(
-                        text=told, start=place, end=place + end - start, heading=block.heading, kind=block.kind
+                        text=plain, start=place, end=place + end - start, heading=block.heading, kind=block.kind
                     )
                 )
-    return found
+    return on_page
 
 
 @dataclass(slots=True)
@@ -117,8 +117,8 @@ def _blocks(text: str, title: str) -> list[_TextBlock]:
 
 def _is_skipped(line: str, before: str, after: str) -> bool:
     """Numbers of pages, lines of contents, rows of tables that have lost their lines."""
-    told = line.strip()
-    if told.isdecimal() or (len(told) < _CONTENTS_LINE and _CONTENTS.match(told)):
+    stripped = line.strip()
+    if stripped.isdecimal() or (len(stripped) < _CONTENTS_LINE and _CONTENTS.match(stripped)):
         return True
     return bool(_LOST_ROW.match(line)) and bool(_LOST_ROW.match(after) or _LOST_ROW.match(before))
 
@@ -128,10 +128,14 @@ def _heading(line: str, after: str, alone: bool) -> str:
     hashes = _HASHES.match(line)
     if hashes:
         return line[hashes.end() :].strip(" #\t\r")
-    told = line.strip()
-    if not alone or (_CLOSED.search(told[-8:]) and not told.endswith("?")) or len(told.split()) > _HEADING_WORDS:
+    stripped = line.strip()
+    if (
+        not alone
+        or (_CLOSED.search(stripped[-8:]) and not stripped.endswith("?"))
+        or len(stripped.split()) > _HEADING_WORDS
+    ):
         return ""
-    title = _SECTION_NUMBER.sub("", told, count=1)
+    title = _SECTION_NUMBER.sub("", stripped, count=1)
     following = after.strip()
     anew = not following or following[0].isupper() or following[0].isdigit() or bool(_ITEM.match(after))
     return title if title[:1].isupper() and anew else ""

@@ -34,7 +34,7 @@ def named_terms(text: str, common: Collection[str] = ()) -> list[str]:
     ['bank of japan', 'ada lovelace', 'tokyo']
     """
     stops = stop_words(guess_language(text), "plain")
-    found: dict[str, None] = {}
+    terms: dict[str, None] = {}
     for sentence in sentences(text):
         run: list[str] = []
         for i, piece in enumerate([*sentence.split(), ""]):
@@ -43,22 +43,22 @@ def named_terms(text: str, common: Collection[str] = ()) -> list[str]:
             plain = lower in stops or (i == 0 and (lower in _OPENERS or lower in common))
             named = word != lower and not (plain and (i == 0 or len(word) == 1 or not word.isupper()))
             if named and run and piece[0] in _OUTSIDE:
-                _close(run, found)
+                _close(run, terms)
             if named or (run and lower in _CONNECTORS):
                 run.append(word)
             else:
-                _close(run, found)
+                _close(run, terms)
             if run and (piece[-1:] in _OUTSIDE or _POSSESSIVE.search(piece)):
-                _close(run, found)
-    return list(found)
+                _close(run, terms)
+    return list(terms)
 
 
-def _close(run: list[str], found: dict[str, None]) -> None:
+def _close(run: list[str], terms: dict[str, None]) -> None:
     while run and run[-1] == run[-1].lower():
         run.pop()
     term = normalise(" ".join(run))
     if term:
-        found[term] = None
+        terms[term] = None
     run.clear()
 
 

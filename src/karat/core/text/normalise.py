@@ -91,10 +91,10 @@ def clean_all(texts: Sequence[str], norm: Norm) -> list[bytes]:
 
 def _clean_as_tool(texts: list[str], norm: Norm) -> list[bytes]:
     """Clean texts as another tool does, by its own pattern."""
-    kept = (_DELETED_BY_TOOL[norm].sub("", text.lower()) for text in texts)
+    cleaned = (_DELETED_BY_TOOL[norm].sub("", text.lower()) for text in texts)
     if norm in WITHOUT_ARTICLES:
-        kept = (_ARTICLE.sub(" ", text) for text in kept)
-    return [" ".join(text.split()).encode("utf-8", "surrogatepass") for text in kept]
+        cleaned = (_ARTICLE.sub(" ", text) for text in cleaned)
+    return [" ".join(text.split()).encode("utf-8", "surrogatepass") for text in cleaned]
 
 
 def _clean_wide(texts: list[str], norm: Norm) -> list[bytes]:
@@ -105,7 +105,7 @@ def _clean_wide(texts: list[str], norm: Norm) -> list[bytes]:
     kinds = kinds_of(points)
     points[kinds == SPACE] = 32
     points[ends] = 10
-    kept = np.ones(len(points), bool)
+    keep = np.ones(len(points), bool)
     for kind in _DELETED_KINDS[norm]:
-        kept &= kinds != kind
-    return text_of(points[kept]).encode("utf-8", "surrogatepass").split(b"\n")[:-1]
+        keep &= kinds != kind
+    return text_of(points[keep]).encode("utf-8", "surrogatepass").split(b"\n")[:-1]

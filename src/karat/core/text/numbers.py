@@ -49,18 +49,18 @@ def figures(text: str) -> list[frozenset[str]]:
     [['2020-05-05'], ['3.5']]
     """
     text = _LIST_MARK.sub(" ", _plain_digits(text))
-    found: dict[frozenset[str], None] = {}
+    distinct: dict[frozenset[str], None] = {}
     rest: list[str] = []
     position = 0
     for match in _dates(text):
         readings = _readings_of_date(match)
         if readings:
-            found[readings] = None
+            distinct[readings] = None
             rest.append(text[position : match.start()])
             position = match.end()
     rest.append(text[position:])
-    found.update(dict.fromkeys(_numbers("\n".join(rest))))
-    return list(found)
+    distinct.update(dict.fromkeys(_numbers("\n".join(rest))))
+    return list(distinct)
 
 
 def readings(text: str) -> set[str]:

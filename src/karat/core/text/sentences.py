@@ -40,16 +40,16 @@ def sentences(text: str) -> list[str]:
 
 def sentence_spans(text: str) -> list[tuple[int, int]]:
     """Where each sentence of a text begins and ends."""
-    found: list[tuple[int, int]] = []
+    spans: list[tuple[int, int]] = []
     start = 0
     for stop in _END.finditer(text):
         mark = stop[0]
         if mark[0] == "." and mark.strip("\"'»”’)]") == "." and not _ends(text, start, stop):
             continue
-        _add_stripped(found, text, start, stop.end())
+        _add_stripped(spans, text, start, stop.end())
         start = stop.end()
-    _add_stripped(found, text, start, len(text))
-    return found
+    _add_stripped(spans, text, start, len(text))
+    return spans
 
 
 def _add_stripped(spans: list[tuple[int, int]], text: str, start: int, end: int) -> None:

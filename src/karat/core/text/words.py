@@ -61,9 +61,9 @@ def conversations_note(numbers: Sequence[int] | None) -> str | None:
         return None
     if many == 1:
         return f"{plural(len(numbers), 'question')} in 1 conversation: no intervals, and no difference is significant."
-    said = f"{plural(len(numbers), 'question')} in {plural(many, 'conversation')}: intervals and tests resample"
+    counts = f"{plural(len(numbers), 'question')} in {plural(many, 'conversation')}: intervals and tests resample"
     few = "" if many >= FEWEST_UNITS else f" With fewer than {FEWEST_UNITS} no difference has a p of .05 or less."
-    return f"{said} conversations.{few}"
+    return f"{counts} conversations.{few}"
 
 
 def names(several: Sequence[str], most: int = 4, *, conjunction: str = "", width: int | None = 40) -> str:
@@ -183,8 +183,8 @@ def causes(reasons: Mapping[str, str]) -> list[Cause]:
     groups: dict[str, list[str]] = {}
     for question, reason in reasons.items():
         groups.setdefault(_key(question, reason), []).append(question)
-    found = [Cause(_line(reasons[alike[0]]), len(alike), alike[0]) for alike in groups.values()]
-    return sorted(found, key=lambda cause: -cause.count)
+    counted = [Cause(_line(reasons[alike[0]]), len(alike), alike[0]) for alike in groups.values()]
+    return sorted(counted, key=lambda cause: -cause.count)
 
 
 def in_words(reasons: Mapping[str, str]) -> str:
@@ -193,10 +193,10 @@ def in_words(reasons: Mapping[str, str]) -> str:
     >>> in_words({"q1": "timed out after 3 s", "q2": "timed out after 4 s", "q3": "no reply"})
     'timed out after 3 s (2 times, first q1); no reply (q3)'
     """
-    found = causes(reasons)
-    rest = found[SHOWN:]
+    commonest = causes(reasons)
+    rest = commonest[SHOWN:]
     parts = [
-        f"{c.reason} ({c.first if c.count == 1 else f'{c.count:,} times, first {c.first}'})" for c in found[:SHOWN]
+        f"{c.reason} ({c.first if c.count == 1 else f'{c.count:,} times, first {c.first}'})" for c in commonest[:SHOWN]
     ]
     if rest:
         parts.append(f"{plural(len(rest), 'more reason')} ({plural(sum(cause.count for cause in rest), 'time')})")
@@ -211,7 +211,7 @@ def _key(question: str, reason: str) -> str:
     """What is left of a reason once all that differs from row to row is taken out."""
     text = re.sub(rf"(?<!\w){re.escape(question)}(?!\w)", "#", _line(reason)) if question else _line(reason)
     text = _HEX.sub("#", _QUOTED.sub("#", text).lower())
-    return _NUMBER.sub(lambda found: found[0] if found[1] else "#", text)
+    return _NUMBER.sub(lambda match: match[0] if match[1] else "#", text)
 
 
 WIDE = 0.05  # an interval wider than this says nothing about the third digit

@@ -134,7 +134,7 @@ def tidy(text: str) -> str:
         text = _HYPHEN.sub(_joined, text)
     if "\u00ad" in text:
         text = _SOFT_AT_LINE_END.sub("", text)
-    text = _LIGATURE.sub(lambda found: unicodedata.normalize("NFKC", found[0]), text)
+    text = _LIGATURE.sub(lambda match: unicodedata.normalize("NFKC", match[0]), text)
     return _CONTROL.sub("", text)
 
 

@@ -296,11 +296,11 @@ class Spec:
                     near = did_you_mean(value, values) or f" There are {', '.join(sorted(values)[:8])}."
                     mistakes.append((("where", name), f"no question has the value {value!r}.{near}"))
         raise_mistakes(self.written, mistakes)
-        kept = [q for q in testset if all((q.slice_value(n) or "(none)") in values for n, values in where.items())]
-        if not kept:
+        selected = [q for q in testset if all((q.slice_value(n) or "(none)") in values for n, values in where.items())]
+        if not selected:
             raise_mistakes(self.written, [(("where",), "no question fits all of it. Ask for less.")])
         shown = ", ".join(f"{name}={'|'.join(values)}" for name, values in where.items())
-        return testset.with_questions(kept, f"{testset.name} ({shown})")
+        return testset.with_questions(selected, f"{testset.name} ({shown})")
 
 
 def load_spec(path: str | os.PathLike[str] = FILE) -> Spec:

@@ -356,10 +356,10 @@ class SpecKeys(KeysModel):
 
 def json_schema() -> dict[str, Any]:
     """The JSON Schema of karat.yaml."""
-    made = SpecKeys.model_json_schema(mode="validation")
-    _untitle(made)
+    schema = SpecKeys.model_json_schema(mode="validation")
+    _untitle(schema)
     head = {"$schema": "https://json-schema.org/draft/2020-12/schema", "$id": SCHEMA_ID, "title": "karat.yaml"}
-    return {**head, **made}
+    return {**head, **schema}
 
 
 def _untitle(schema: Any) -> None:

@@ -182,12 +182,12 @@ def _text(path: Path, docs: Path, testset: Path, held: str, questions: TestSet, 
 
 def _slices(questions: TestSet) -> list[str]:
     """Kind, and tags of few values, that divide the questions."""
-    found = []
+    slices = []
     for name in questions.slices:
         values = {q.slice_value(name) for q in questions}
         if name == "kind" or (1 < len(values) <= _FEW and name != "answerable"):
-            found.append(name)
-    return found[:5]
+            slices.append(name)
+    return slices[:5]
 
 
 def _name(testset: Path) -> str:

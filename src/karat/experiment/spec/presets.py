@@ -85,8 +85,8 @@ def preset_named(name: str) -> Preset:
     >>> preset_named("Dense-Heavy Hybrid").name
     'dense_heavy'
     """
-    found = _BY_KEY.get(_key(name))
-    if found is None:
+    preset = _BY_KEY.get(_key(name))
+    if preset is None:
         known = [*PRESETS, *(preset.known_as for preset in PRESETS.values() if preset.known_as)]
         raise UsageError(f"unknown preset {name!r}.{did_you_mean(name, known)} There are {', '.join(PRESETS)}.")
-    return found
+    return preset

@@ -98,8 +98,8 @@ def sweep(
     _check_questions(questions)
     notes: list[Note] = [_note("info", text) for text in (*grid.notes, *dropped)]
     notes += changed_notes(questions)
-    if told := conversations_note(questions.conversations):
-        notes.append(_note("info", told))
+    if resampled := conversations_note(questions.conversations):
+        notes.append(_note("info", resampled))
     if resolution is not None and (grid.chunk or grid.embedder):
         raise UsageError("gold resolved against one index says nothing of those that are to be built. Leave it out.")
     with ExitStack() as stack:
@@ -145,8 +145,8 @@ def score_cells(
     from karat.experiment.sweep._judge import scored
 
     shares: dict[str, float] = {}
-    for scores, found in scored(part, cells, repeats, dialect, say):
-        shares |= found
+    for scores, of_index in scored(part, cells, repeats, dialect, say):
+        shares |= of_index
         for rows, measure in zip(values, cells, strict=True):
             rows.add(values_of(scores, measure.name))
         check_held(sum(rows.rows.size for rows in values), "scores by the main measure that differ")

@@ -132,9 +132,9 @@ def _by_keys(pool: Candidates, resolution: Resolution) -> HeldUnits:
     shared = np.bincount(code, minlength=len(groups)) > 1
     matters = ~single
     matters[at[shared[code] | (code < gold)]] = True
-    kept = matters[at]
+    entry_matters = matters[at]
     number = np.cumsum(matters) - 1
-    at, code = number[at[kept]], code[kept]
+    at, code = number[at[entry_matters]], code[entry_matters]
     return HeldUnits(np.flatnonzero(matters), at, code, np.where(code < gold, code, -1))
 
 
@@ -166,7 +166,7 @@ def judged_of(
 ) -> Judged:
     """Where the units stand in the first `length` hits of every system; `tokens` also asks for the size of each hit."""
     width = len(resolution.testset)
-    found: list[_Found] = []
+    placed: list[_Found] = []
     slots, distinct = np.zeros((2, len(names), width), np.int64)
     sizes: dict[int, Ints] = {}
     size_of = _Sizes(resolution.chunks)
@@ -180,10 +180,10 @@ def judged_of(
             ranks = pool.ranks(ranking.systems[part], ranking.held.candidates, orders)
             one = _find(ranking, ranks, numbers, width, length)
             distinct[numbers] += one.more
-            found.append(one)
+            placed.append(one)
             for number, order in zip(numbers.tolist(), orders or (), strict=False):
                 sizes[number] = size_of(pool.rows[order[top]])
-    pair, rank, unit, new = (np.concatenate([getattr(f, name) for f in found]) for name in _Found.ENTRIES)
+    pair, rank, unit, new = (np.concatenate([getattr(f, name) for f in placed]) for name in _Found.ENTRIES)
     order = np.lexsort((rank, pair))
     judged = Judged(
         systems=tuple(names),
@@ -196,7 +196,7 @@ def judged_of(
         gold_grade=resolution.units.grade,
         slots=slots.ravel(),
         distinct=distinct.ravel(),
-        stale=_in_order(np.concatenate([f.stale[0] for f in found]), np.concatenate([f.stale[1] for f in found])),
+        stale=_in_order(np.concatenate([f.stale[0] for f in placed]), np.concatenate([f.stale[1] for f in placed])),
         repeats=repeats,
         tokens_missing="it was not asked for",
         collection=collection,

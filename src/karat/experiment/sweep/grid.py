@@ -129,13 +129,13 @@ class Grid:
     def count(self) -> int:
         """Configurations before equal ones are dropped, cut-offs apart."""
         inner, ends = len([a for a in self.alpha if 0 < a < 1]), len([a for a in self.alpha if a in (0, 1)])
-        found = len(self.engines)
+        configurations = len(self.engines)
         for fusion in self.fusion:
             if fusion == "weighted":
-                found += inner * len(self.normalise) * len(self.depth) + ends
+                configurations += inner * len(self.normalise) * len(self.depth) + ends
             else:
-                found += len(self.depth) * (len(self.rrf_k) if fusion == "rrf" else 1)
-        return found * max(1, len(self.chunk)) * max(1, len(self.embedder))
+                configurations += len(self.depth) * (len(self.rrf_k) if fusion == "rrf" else 1)
+        return configurations * max(1, len(self.chunk)) * max(1, len(self.embedder))
 
     def points(self, length: int) -> tuple[tuple[Point, ...], tuple[str, ...]]:
         """Every configuration once, for lists of `length` hits, and what was dropped.
@@ -147,27 +147,27 @@ class Grid:
         if short:
             shown = ", ".join(map(str, short))
             notes.append(f"depth {shown}: lists are {length} long, so each engine gives {length} hits; all are fused.")
-        found: dict[SystemSettings, float | None] = {}
+        alpha_of: dict[SystemSettings, float | None] = {}
         for system, alpha in self._systems(length):
-            found.setdefault(system, alpha)
-        depths = {s.depth for s in found if s.engine == HYBRID}
-        return tuple(Point(self._name(s, depths), s, alpha) for s, alpha in found.items()), tuple(notes)
+            alpha_of.setdefault(system, alpha)
+        depths = {s.depth for s in alpha_of if s.engine == HYBRID}
+        return tuple(Point(self._name(s, depths), s, alpha) for s, alpha in alpha_of.items()), tuple(notes)
 
     def _systems(self, length: int) -> Iterator[tuple[SystemSettings, float | None]]:
         """Settings and alpha of each configuration, equal ones again and again."""
         depths = tuple(dict.fromkeys(max(depth, length) for depth in self.depth))
-        made = SystemSettings(legs=self.legs, rewrite=self.rewrite)
+        base = SystemSettings(legs=self.legs, rewrite=self.rewrite)
         for fusion in self.fusion:
             if fusion == "weighted":
                 for depth, normalise, alpha in product(depths, self.normalise, self.alpha):
                     if alpha in (0, 1) and len(self.legs) == 2:
                         yield self._single(self.legs[1 - int(alpha)], max(depths))
                     else:
-                        chosen = replace(made, fusion=fusion, depth=depth, normalise=normalise, alpha=alpha)
+                        chosen = replace(base, fusion=fusion, depth=depth, normalise=normalise, alpha=alpha)
                         yield chosen, alpha
             else:
                 for depth, rrf_k in product(depths, self.rrf_k if fusion == "rrf" else (SystemSettings.rrf_k,)):
-                    yield replace(made, fusion=fusion, depth=depth, rrf_k=rrf_k), None
+                    yield replace(base, fusion=fusion, depth=depth, rrf_k=rrf_k), None
         for engine in self.engines:
             yield self._single(engine, max(depths))
 
@@ -190,12 +190,12 @@ class Grid:
 def _names(what: str, given: str | Iterable[str], notes: list[str], *, empty: bool = False) -> tuple[str, ...]:
     """Names of a list, each once."""
     texts = given.split(",") if isinstance(given, str) else list(given)
-    found = [text.strip() for text in texts]
-    if not all(found) or (not found and not empty):
+    names = [text.strip() for text in texts]
+    if not all(names) or (not names and not empty):
         if isinstance(given, str) and not given.strip() and empty:
             return ()
         raise UsageError(f"{what}: an empty name in {given!r}. Write them with commas: a,b.")
-    return _once(what, found, notes)
+    return _once(what, names, notes)
 
 
 def _whole(what: str, given: Values, notes: list[str]) -> tuple[int, ...]:
@@ -209,16 +209,16 @@ def _whole(what: str, given: Values, notes: list[str]) -> tuple[int, ...]:
 def _numbers(what: str, given: Values, notes: list[str]) -> tuple[float, ...]:
     """Numbers of ranges and lists, each once, in the order given; sums of steps are exact."""
     parts: Sequence[Any] = given.split(",") if isinstance(given, str) else [given] if _is_number(given) else list(given)  # type: ignore[arg-type]
-    found: list[Decimal] = []
+    numbers: list[Decimal] = []
     for part in parts:
         text = str(part).strip()
         if not text:
             raise UsageError(f"{what}: an empty value in {given!r}. Write numbers like 3,5,7 or a range like 0:1:0.1.")
-        found.extend(_range(what, text, notes) if ":" in text else [_decimal(what, text)])
-        if len(found) > LIMIT:
+        numbers.extend(_range(what, text, notes) if ":" in text else [_decimal(what, text)])
+        if len(numbers) > LIMIT:
             raise UsageError(f"{what}: {given!r} are more than {LIMIT:,} values. Take larger steps.")
-    rounded = [round(value, _DIGITS) for value in found]
-    if rounded != found:
+    rounded = [round(value, _DIGITS) for value in numbers]
+    if rounded != numbers:
         notes.append(f"{what}: taken to {_DIGITS} decimals.")
     return _once(what, [float(value) for value in rounded], notes)
 
@@ -258,9 +258,9 @@ def _is_number(value: object) -> bool:
 
 def _once(what: str, values: Sequence[_T], notes: list[str]) -> tuple[_T, ...]:
     """The values without repeats, which are noted."""
-    kept = tuple(dict.fromkeys(values))
-    if len(kept) < len(values):
+    distinct = tuple(dict.fromkeys(values))
+    if len(distinct) < len(values):
         twice = [value for value, many in Counter(values).items() if many > 1]
         shown = ", ".join(f"{v:g}" if isinstance(v, float) else str(v) for v in twice)
         notes.append(f"{what}: {shown} was given more than once and is swept once.")
-    return kept
+    return distinct

@@ -95,12 +95,12 @@ class FlatClaims:
     def _each(self, field: str, convert: Callable[[str], T]) -> tuple[pl.Series, dict[str, T]]:
         """The texts of a field and what each stands for; the first that stands for nothing is refused."""
         column = self._column(field)
-        found, wrong = each(column, convert)
+        meanings, wrong = each(column, convert)
         if wrong:
             bad = column.is_in(list(wrong)).fill_null(False)
             index = int(bad.arg_max() or 0)
             self._refuse(index, wrong[column[index]].problem, wrong[column[index]].remedy, field)
-        return column, found
+        return column, meanings
 
     def _pairs(self) -> Ints:
         """The pair of each row, -1 where its system or question is not scored."""
@@ -242,8 +242,8 @@ class FlatClaims:
         lost = first[(vital < 0) & (side[first] == SIDES.index("nugget"))]
         if lost.size:
             self._refuse(int(lost.min()), "a nugget without importance", "Write vital or okay.", "importance")
-        found: Bools = vital != 0
-        return found
+        is_vital: Bools = vital != 0
+        return is_vital
 
     def _cites(self, claim_of: Ints) -> dict[int, tuple[int, ...]]:
         column, meant = self._each("cites", passage_numbers)
@@ -280,17 +280,17 @@ class FlatClaims:
         empty = int((code[once] == UNJUDGED).sum())
         if empty:
             self.notes.append(f"{plural(empty, 'row')} without a verdict")
-        kept = rows[once]
+        unique_rows = rows[once]
         highest = np.array([max(members, default=0) for _, members in distinct] or [0])
-        passages = self._checked(passages, kept, highest[at[kept]])
-        sets = list(dict.fromkeys(at[kept][kind[at[kept]] == PASSAGES].tolist()))
+        passages = self._checked(passages, unique_rows, highest[at[unique_rows]])
+        sets = list(dict.fromkeys(at[unique_rows][kind[at[unique_rows]] == PASSAGES].tolist()))
         number = np.array([members[0] if members else 0 for _, members in distinct] or [0])
         number[sets] = np.arange(len(sets))
-        reasons = self._column("reason", plain=True).gather(kept)
+        reasons = self._column("reason", plain=True).gather(unique_rows)
         return {
-            "claim": claim_of[kept],
-            "premise": kind[at[kept]],
-            "passage": number[at[kept]],
+            "claim": claim_of[unique_rows],
+            "premise": kind[at[unique_rows]],
+            "passage": number[at[unique_rows]],
             "sets": tuple(distinct[place][1] for place in sets),
             "verdict": code[once],
             "passages": passages,
@@ -321,8 +321,8 @@ def _coded(column: pl.Series, codes: Mapping[str, int], otherwise: int) -> Ints:
 
     if not codes:
         return np.full(len(column), otherwise)
-    found = column.replace_strict(list(codes), list(codes.values()), default=otherwise, return_dtype=pl.Int64)
-    return found.to_numpy()
+    coded = column.replace_strict(list(codes), list(codes.values()), default=otherwise, return_dtype=pl.Int64)
+    return coded.to_numpy()
 
 
 def _kind_code(premise: Premise) -> int:

@@ -61,8 +61,8 @@ def _rows(record: Record) -> list[tuple[str, int | None, str | None, str | None,
         if counts[side] is None:
             raise CellError(f"{field} stands without {_CLAIMS[side]}", "Add the claims that were checked.")
         if len(verdicts) != counts[side]:
-            found = f"{field} has {plural(len(verdicts), 'entry')} for {plural(counts[side] or 0, 'claim')}"
-            raise CellError(found, f"Give one for each claim of {_CLAIMS[side]}.")
+            problem = f"{field} has {plural(len(verdicts), 'entry')} for {plural(counts[side] or 0, 'claim')}"
+            raise CellError(problem, f"Give one for each claim of {_CLAIMS[side]}.")
         if premise == "passage" and any(isinstance(entry, list) for entry in verdicts):
             passages = _width(verdicts, passages, field)
             rows += [
@@ -104,8 +104,8 @@ def _width(verdicts: list[Any], passages: int | None, field: str) -> int:
         if passages is None:
             passages = len(entry)
         if len(entry) != passages or passages > MOST_PASSAGES:
-            found = f"claim {place} of {field} has {plural(len(entry), 'verdict')} for {plural(passages, 'passage')}"
-            raise CellError(found, f"Give one for each passage, of which there may be {MOST_PASSAGES:,}.")
+            problem = f"claim {place} of {field} has {plural(len(entry), 'verdict')} for {plural(passages, 'passage')}"
+            raise CellError(problem, f"Give one for each passage, of which there may be {MOST_PASSAGES:,}.")
     return passages or 0
 
 

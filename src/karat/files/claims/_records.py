@@ -44,9 +44,9 @@ def records_frame(
             system = None if name is None else cells.id_text(name)
             input.refuse_repeat(seen, (system, question), number, f"question {quoted(question)}", "Keep one of them.")
             columns.at = None
-            made = rows_of(record)
-        rows += [(system, question, *row) for row in made]
-        numbers += [number] * len(made)
+            record_rows = rows_of(record)
+        rows += [(system, question, *row) for row in record_rows]
+        numbers += [number] * len(record_rows)
     if len(systems) == 1 and len({row[0] for row in rows}) == 1:
         rows = [(systems[0], *row[1:]) for row in rows]
     types = {name: pl.Int64 if name == "claim" else pl.String for name in ("system", "question", *names)}

@@ -100,14 +100,14 @@ def importance_of(text: str) -> bool:
 
 def each(column: pl.Series, convert: Callable[[str], T]) -> tuple[dict[str, T], dict[str, CellError]]:
     """What each distinct text of a column stands for, and what is wrong with those that stand for nothing."""
-    found: dict[str, T] = {}
+    meanings: dict[str, T] = {}
     wrong: dict[str, CellError] = {}
     for text in column.drop_nulls().unique(maintain_order=True).to_list():
         try:
-            found[text] = convert(text)
+            meanings[text] = convert(text)
         except CellError as error:
             wrong[text] = error
-    return found, wrong
+    return meanings, wrong
 
 
 def verdict_word(code: int) -> str | None:

@@ -14,8 +14,8 @@ def _prepare(inputs: MatchInputs) -> Rule:
     pattern = UserPattern(text, "--match regex", "the id")
 
     def key(identifier: str | None) -> str | None:
-        found = pattern.search(identifier or "")
-        return (found[1] if pattern.has_groups else found[0]) or None if found else None
+        match = pattern.search(identifier or "")
+        return (match[1] if pattern.has_groups else match[0]) or None if match else None
 
     return (
         lambda gold: key(plain_id(gold) or gold.label),

@@ -28,8 +28,8 @@ def uuid_of(identifier: str | None) -> str | None:
     >>> uuid_of("doc-<urn:uuid:27C682DC-c97b-4c3e-b41c-999c65264a6d>::chunk-0")
     '27c682dc-c97b-4c3e-b41c-999c65264a6d'
     """
-    found = _URN.search(identifier or "")
-    return found[1].lower() if found else None
+    urn = _URN.search(identifier or "")
+    return urn[1].lower() if urn else None
 
 
 def _gold_key(gold: Gold) -> str | None:

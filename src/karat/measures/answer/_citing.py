@@ -31,17 +31,17 @@ def over_sentences(
     """A score from the sentences of each answer that cites at all."""
 
     def of_answer(answer: str, contexts: tuple[str, ...], pair: int) -> float | str:
-        said = cited_sentences(answer, answered.ids_of(pair))
-        if not said:
+        cited = cited_sentences(answer, answered.ids_of(pair))
+        if not cited:
             return NO_SENTENCE
-        if not any(cites for _, cites in said):
+        if not any(cites for _, cites in cited):
             return NO_CITATIONS
         language = guess_language(answer)
         held = [
             answered.once(("held", text, language), partial(SupportText.of, open_blocks(text), language, terms))
             for text in contexts
         ]
-        return score([Sentence(cites, _supporting(text, language, held, support)) for text, cites in said])
+        return score([Sentence(cites, _supporting(text, language, held, support)) for text, cites in cited])
 
     return by_pair(answered, of_answer, cited=True)
 

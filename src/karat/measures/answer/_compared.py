@@ -41,10 +41,10 @@ class TokenPairs:
         """Without the comparisons that are not usable; a pair left with none is undefined for this reason."""
         if usable.all():
             return self
-        kept = np.flatnonzero(usable)
-        undefined = self.undefined | _left_with_none(self.owners, kept, reason)
-        answers, others = self.answers.take(kept), self.others.take(kept)
-        return TokenPairs(answers, others, self.owners[kept], self.size, undefined, self.pairs)
+        remaining = np.flatnonzero(usable)
+        undefined = self.undefined | _left_with_none(self.owners, remaining, reason)
+        answers, others = self.answers.take(remaining), self.others.take(remaining)
+        return TokenPairs(answers, others, self.owners[remaining], self.size, undefined, self.pairs)
 
 
 def best_of(values: Floats, owners: Ints, pairs: int, undefined: dict[int, str]) -> MeasureResult:
@@ -130,8 +130,8 @@ def stops(coded: TokenIds, languages: Sequence[str | None], vocabulary: Vocabula
         row[vocabulary.known(stop_words(language, vocabulary.norm))] = True
     place = {language: i for i, language in enumerate(kinds)}
     language_of = np.fromiter((place[language] for language in languages), np.int64, len(languages))
-    found: Bools = table[language_of[coded.owners], coded.codes]
-    return found
+    is_stop: Bools = table[language_of[coded.owners], coded.codes]
+    return is_stop
 
 
 class Referred(NamedTuple):
@@ -146,9 +146,9 @@ class Referred(NamedTuple):
 
     def only(self, usable: Iterable[object], reason: str) -> Referred:
         """Without the references that are not usable; a pair left with none is undefined for this reason."""
-        kept = np.flatnonzero(np.fromiter(map(bool, usable), bool, len(self.texts)))
-        undefined = self.undefined | _left_with_none(self.owners, kept, reason)
-        return Referred([self.texts[i] for i in kept.tolist()], self.owners[kept], undefined)
+        remaining = np.flatnonzero(np.fromiter(map(bool, usable), bool, len(self.texts)))
+        undefined = self.undefined | _left_with_none(self.owners, remaining, reason)
+        return Referred([self.texts[i] for i in remaining.tolist()], self.owners[remaining], undefined)
 
 
 def referred(answered: AnswerTable, norm: Norm) -> Referred:
@@ -169,6 +169,6 @@ def _every_reference(answered: AnswerTable) -> Referred:
     return Referred(texts, np.repeat(np.arange(len(answered)), counts), undefined)
 
 
-def _left_with_none(owners: Ints, kept: Ints, reason: str) -> dict[int, str]:
+def _left_with_none(owners: Ints, remaining: Ints, reason: str) -> dict[int, str]:
     """The reason for each pair of which nothing is kept."""
-    return dict.fromkeys(np.setdiff1d(owners, owners[kept]).tolist(), reason)
+    return dict.fromkeys(np.setdiff1d(owners, owners[remaining]).tolist(), reason)

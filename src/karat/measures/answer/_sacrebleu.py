@@ -28,10 +28,10 @@ def best_sentence(answered: AnswerTable, score: Callable[[str, str], float]) -> 
     values = np.full(len(answered), np.nan)
     undefined: dict[int, str] = {}
     for pair, (answer, references) in enumerate(zip(answered.answers, answered.references, strict=True)):
-        said = spoken(answer).strip()
+        answer_text = spoken(answer).strip()
         usable = [text for text in (spoken(reference).strip() for reference in references) if text]
         if usable:
-            best = max(score(said, reference) for reference in usable) if said else 0.0
+            best = max(score(answer_text, reference) for reference in usable) if answer_text else 0.0
             values[pair] = min(max(best / 100.0, 0.0), 1.0)
         else:
             undefined[pair] = "the reference answer is empty" if references else "no reference answer"

@@ -70,7 +70,7 @@ def _support(answered: AnswerTable, norm: Norm) -> TokenSupport:
     used = [[place.setdefault(text, len(place)) for text in texts or ()] for texts in answered.evidence]
     contexts = vocabulary.encode([open_blocks(text) for text in place])
     undefined: dict[int, str] = {}
-    found = np.zeros(len(answers.codes), bool)
+    supported = np.zeros(len(answers.codes), bool)
     present = np.zeros(len(vocabulary), bool)
     for pair, chosen in enumerate(used):
         here = slice(answers.offsets[pair], answers.offsets[pair + 1])
@@ -83,10 +83,10 @@ def _support(answered: AnswerTable, norm: Norm) -> TokenSupport:
         else:
             for context in chosen:
                 present[contexts[context]] = True
-            found[here] = present[answers.codes[here]]
+            supported[here] = present[answers.codes[here]]
             for context in chosen:
                 present[contexts[context]] = False
-    return TokenSupport(vocabulary, answers, contexts, used, found, undefined)
+    return TokenSupport(vocabulary, answers, contexts, used, supported, undefined)
 
 
 def by_pair(
@@ -100,16 +100,16 @@ def by_pair(
     undefined: dict[int, str] = {}
     texts_by_pair = answered.contexts if cited else answered.evidence
     for pair, (answer, contexts) in enumerate(zip(answered.answers, texts_by_pair, strict=True)):
-        said = drop_blocks(answer or "")
+        answer_text = drop_blocks(answer or "")
         result: float | str
         if contexts is None:
             result = NO_CONTEXTS
-        elif not said.strip():
+        elif not answer_text.strip():
             result = EMPTY_ANSWER
         elif contexts and not any(text.strip() for text in contexts):
             result = BLANK_CONTEXTS
         else:
-            result = score(said, contexts, pair)
+            result = score(answer_text, contexts, pair)
         if isinstance(result, str):
             undefined[pair] = result
         else:

@@ -40,10 +40,10 @@ def completeness(answered: AnswerTable) -> MeasureResult:
     for i, (pair, reference) in enumerate(zip(beside.owners.tolist(), beside.texts, strict=True)):
         language = guess_language(f"{answered.texts[pair]} {reference}")
         answer = SupportText.of(spoken(answered.answers[pair]), language, terms)
-        found = [_share(claim, answer) for claim in claims_of(reference, language)]
-        values[i] = sum(one["held"] for one in found) / len(found)
-        absent = [{"claim": one["text"], "terms": one["missing"]} for one in found if one["held"] < SUPPORTED]
-        shown.append({"reference": reference, "reference_sentences": found, "missing": absent})
+        rows = [_share(claim, answer) for claim in claims_of(reference, language)]
+        values[i] = sum(one["held"] for one in rows) / len(rows)
+        absent = [{"claim": one["text"], "terms": one["missing"]} for one in rows if one["held"] < SUPPORTED]
+        shown.append({"reference": reference, "reference_sentences": rows, "missing": absent})
     outcome = best_of(values, beside.owners, len(answered), beside.undefined)
     details: dict[int, dict[str, Any]] = {}
     for i, pair in enumerate(beside.owners.tolist()):

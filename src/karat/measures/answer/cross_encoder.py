@@ -29,9 +29,9 @@ def cross_encoder(answered: AnswerTable) -> MeasureResult:
     """
     assert answered.models.cross_encoder is not None
     beside = referred(answered, "unicode")
-    said = [spoken(answer).strip() for answer in answered.answers]
+    answers = [spoken(answer).strip() for answer in answered.answers]
     references = [spoken(text).strip() for text in beside.texts]
-    pairs = [(said[owner], text) for owner, text in zip(beside.owners.tolist(), references, strict=True)]
+    pairs = [(answers[owner], text) for owner, text in zip(beside.owners.tolist(), references, strict=True)]
     distinct = [pair for pair in dict.fromkeys(pairs) if pair[0]]
     known: dict[tuple[str, str], float] = {}
     if distinct:

@@ -29,11 +29,11 @@ def entity_coverage(answered: AnswerTable) -> MeasureResult:
     """
 
     def score(answer: str, contexts: tuple[str, ...], pair: int) -> float | str:
-        said = without_citations(answer)
-        common = plain_words(f"{said} {answered.texts[pair]}").union(
+        uncited = without_citations(answer)
+        common = plain_words(f"{uncited} {answered.texts[pair]}").union(
             *(answered.once(("plain words", text), partial(plain_words, text)) for text in contexts)
         )
-        terms = named_terms(said, common)
+        terms = named_terms(uncited, common)
         if not terms:
             return "the answer has no named terms"
         texts = [answered.once(("padded", text), partial(_padded, text)) for text in contexts]

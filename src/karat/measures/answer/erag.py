@@ -142,12 +142,12 @@ def _gains(
 ) -> tuple[Floats, dict[int, str], dict[int, str]]:
     """The gain of each passage, and the pairs that failed or are undefined, with the reason."""
     owner = passages.owner
-    said = [None if abstains(answer.text) else answer.text for answer in answers]
+    texts = [None if abstains(answer.text) else answer.text for answer in answers]
     table = AnswerTable(
         ("passages",),
         tuple(request.id for request in passages.asked),
         texts=[answered.texts[pair] for pair in owner],
-        answers=said,
+        answers=texts,
         references=[answered.references[pair] for pair in owner],
         contexts=[(request.contexts[0].text,) for request in passages.asked],
         answerable=[True] * len(owner),
@@ -156,22 +156,22 @@ def _gains(
     column = parse(score).of(table) if owner else MeasureResult(np.zeros(0))
     scored = column if isinstance(column, MeasureResult) else MeasureResult(column)
     gains = np.array(scored.values, np.float64)
-    gains[[text is None for text in said]] = 0.0
+    gains[[text is None for text in texts]] = 0.0
     problems = {number: answer.error for number, answer in enumerate(answers) if answer.error is not None}
-    problems |= {number: why for number, why in scored.failed.items() if said[number] is not None}
+    problems |= {number: why for number, why in scored.failed.items() if texts[number] is not None}
     failed, undefined = (_by_pair(passages, some) for some in (problems, scored.undefined))
     return gains, failed, {pair: why for pair, why in undefined.items() if pair not in failed}
 
 
 def _by_pair(passages: _GradedPassages, reasons: Mapping[int, str]) -> dict[int, str]:
     """Reasons of passages by the pairs that have them, the first in each list."""
-    found: dict[int, str] = {}
+    first_reasons: dict[int, str] = {}
     for pair, rank, number in zip(
         passages.pair.tolist(), passages.rank.tolist(), passages.number.tolist(), strict=True
     ):
         if number in reasons:
-            found.setdefault(pair, f"passage {rank}: {reasons[number]}")
-    return found
+            first_reasons.setdefault(pair, f"passage {rank}: {reasons[number]}")
+    return first_reasons
 
 
 def _ranked(passages: _GradedPassages, gains: Floats, pairs: int, of: RankedBy, k: int | None, rel: float) -> Floats:
@@ -203,16 +203,18 @@ def _ranked(passages: _GradedPassages, gains: Floats, pairs: int, of: RankedBy, 
 
 def _details(passages: _GradedPassages, answers: Sequence[Answer], gains: Floats, by: By) -> dict[int, dict[str, Any]]:
     """The answer and the gain of each passage, by pair."""
-    found: dict[int, dict[str, Any]] = {}
+    details: dict[int, dict[str, Any]] = {}
     for pair, rank, number in zip(
         passages.pair.tolist(), passages.rank.tolist(), passages.number.tolist(), strict=True
     ):
         answer = answers[number]
-        shown = found.setdefault(pair, {"by": by, **({"model": answer.model} if by == "chat" else {}), "passages": []})
+        shown = details.setdefault(
+            pair, {"by": by, **({"model": answer.model} if by == "chat" else {}), "passages": []}
+        )
         gain = float(gains[number])
         row = {"passage": rank, "answer": answer.text, "gain": gain if np.isfinite(gain) else None}
         shown["passages"].append(row | ({"error": answer.error} if answer.error is not None else {}))
-    for shown in found.values():
+    for shown in details.values():
         useful = sum((row["gain"] or 0.0) > 0 for row in shown["passages"])
         shown["reason"] = f"{useful} of {len(shown['passages'])} passages give an answer that scores"
-    return found
+    return details

@@ -25,7 +25,7 @@ def floors(answered: AnswerTable, values: Floats, *, prefix: str = "", norm: Nor
     Over all pairs of questions, or those of a sample with a fixed seed. A system with fewer than two questions that
     have both sides has no floor.
     """
-    found: dict[int, Floor] = {}
+    by_system: dict[int, Floor] = {}
     for system, of_system in enumerate(values.reshape(len(answered.systems), -1)):
         usable = np.flatnonzero(of_system == of_system)
         doubtful = np.flatnonzero(of_system == 0)  # what is like nothing may have said nothing
@@ -41,8 +41,8 @@ def floors(answered: AnswerTable, values: Floats, *, prefix: str = "", norm: Nor
         starts = np.searchsorted(beside.owners, np.arange(len(usable)))  # grouped by question, as owners rise
         best = np.maximum.reduceat(cosines, starts, axis=1)
         own = np.eye(len(usable), dtype=bool)
-        found[system] = Floor(float(best[~own].mean()), float(best[own].mean()), len(usable))
-    return found
+        by_system[system] = Floor(float(best[~own].mean()), float(best[own].mean()), len(usable))
+    return by_system
 
 
 @measure(
@@ -85,8 +85,8 @@ def _references(whole: AnswerTable, part: AnswerTable, prefix: str, norm: Norm) 
 
 def _answers(whole: AnswerTable, part: AnswerTable, prefix: str, norm: Norm) -> Floats:
     """The vectors of the answers of a part of a table."""
-    said = [text if text and drop_blocks(text).strip() else "" for text in part.answers]
-    return _vectors(whole, [normalise(text, norm) for text in comparable(said, norm)], prefix)
+    texts = [text if text and drop_blocks(text).strip() else "" for text in part.answers]
+    return _vectors(whole, [normalise(text, norm) for text in comparable(texts, norm)], prefix)
 
 
 def _vectors(answered: AnswerTable, texts: Sequence[str], prefix: str) -> Floats:

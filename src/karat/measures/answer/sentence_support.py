@@ -61,10 +61,10 @@ def sentence_support(answered: AnswerTable, *, threshold: float = SUPPORTED) -> 
 
 
 def _shown(claim: Claim, held: list[tuple[int, SupportText]], threshold: float, own: int) -> dict[str, Any]:
-    found = nearest(claim, held, threshold)
-    if found is None:
+    best = nearest(claim, held, threshold)
+    if best is None:
         return {"text": claim.text, "support": 0.0, "supported": False, "by": None, "missing_numbers": []}
-    support, number, sentence = found
+    support, number, sentence = best
     return {
         "text": claim.text,
         "support": support.share,

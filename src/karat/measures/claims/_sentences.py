@@ -35,10 +35,10 @@ class JudgedSentence:
     def verdict(self, passages: Iterable[int]) -> int:
         """What these passages together say of it; none say nothing."""
         chosen = frozenset(passages)
-        found = self.verdicts.get(chosen, UNJUDGED) if chosen else NEITHER
-        if found == UNJUDGED:
+        verdict = self.verdicts.get(chosen, UNJUDGED) if chosen else NEITHER
+        if verdict == UNJUDGED:
             self.missing.append(chosen)
-        return found
+        return verdict
 
     def entailed(self, passages: Iterable[int]) -> bool:
         return self.verdict(passages) == ENTAILED
@@ -97,14 +97,14 @@ def _over(
     unknown: dict[int, str] = {}
 
     def values(table: ClaimTable) -> Floats:
-        found = np.full(table.pairs, np.nan)
+        scores = np.full(table.pairs, np.nan)
         for pair, sentences in _sentences(answered, table, chosen).items():
-            found[pair] = score(sentences)
+            scores[pair] = score(sentences)
             if answered.contexts[pair] is None and not any(sentence.verdicts for sentence in sentences):
                 unknown[pair] = NO_CONTEXTS
             elif lost := sum(len(sentence.missing) for sentence in sentences):
                 missing[pair] = f"{plural(lost, 'verdict')} {'is' if lost == 1 else 'are'} missing ({relation})"
-        return found
+        return scores
 
     result = over_claims(answered, measure, (relation,), values, nothing=nothing)
     return replace(result, undefined={**result.undefined, **unknown}, failed={**missing, **result.failed})

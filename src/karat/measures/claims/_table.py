@@ -195,10 +195,10 @@ class _Details(Mapping[int, Mapping[str, Any]]):
 
 
 def _passages_of(table: ClaimTable, rows: tuple[Any, Any]) -> dict[int, list[int]]:
-    found: dict[int, list[int]] = {}
+    by_claim: dict[int, list[int]] = {}
     for claim, passage in zip(rows[0].tolist(), rows[1].tolist(), strict=True):
-        found.setdefault(claim, []).append(passage)
-    return {claim: sorted(passages) for claim, passages in found.items()}
+        by_claim.setdefault(claim, []).append(passage)
+    return {claim: sorted(passages) for claim, passages in by_claim.items()}
 
 
 def _refuted(table: ClaimTable, side: Side) -> dict[int, list[int]]:

@@ -60,7 +60,7 @@ class ChatJudge:
         from karat.measures.judge import _schemas
 
         schemas = {"entail": _schemas.Verdicts, "support": _schemas.GradedVerdicts}
-        found: dict[int, BatchVerdicts] = {}
+        by_place: dict[int, BatchVerdicts] = {}
         for task in dict.fromkeys(batch.task for batch in batches):
             places = [place for place, batch in enumerate(batches) if batch.task == task]
             self._cut += sum(_cut_of(batches[place]) for place in places)
@@ -70,8 +70,8 @@ class ChatJudge:
                 [Complete(len(batches[place].claims), None) for place in places],
                 step="verdicts",
             )
-            found |= {place: _verdicts(reply) for place, reply in zip(places, replies, strict=True)}
-        return [found[place] for place in range(len(batches))]
+            by_place |= {place: _verdicts(reply) for place, reply in zip(places, replies, strict=True)}
+        return [by_place[place] for place in range(len(batches))]
 
     def notes(self) -> list[str]:
         """How many texts were longer than what the model is shown."""

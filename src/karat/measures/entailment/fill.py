@@ -116,9 +116,9 @@ class _ClaimFilling:
         to_split: dict[tuple[str, str], list[tuple[int, Side]]] = {}
         for pair in self.pairs:
             for side in dict.fromkeys(map(side_of, self.relations)):
-                found = self._known_side(pair, side)
-                if found is not None:
-                    self._take(pair, side, found)
+                known = self._known_side(pair, side)
+                if known is not None:
+                    self._take(pair, side, known)
                 elif side in _SPLIT_SIDES and self.judge is not None:
                     texts = self.texts[pair]
                     to_split.setdefault((texts.question, texts.to_split(side)), []).append((pair, side))
@@ -192,9 +192,9 @@ class _ClaimFilling:
                 continue
             claim = self.sides[pair, wanted.side].texts[wanted.number - 1]
             question = task_of(wanted.relation), claim, self.texts[pair].premise(wanted)
-            found = self._known_verdict(pair, wanted, question)
-            if found is not None:
-                self._put((pair, *wanted.place), found)
+            known = self._known_verdict(pair, wanted, question)
+            if known is not None:
+                self._put((pair, *wanted.place), known)
             else:
                 asked.setdefault(question, []).append((pair, wanted))
         self._take_unasked()
@@ -243,9 +243,9 @@ class _ClaimFilling:
                 continue
             verdict, reason = reply.verdicts[number]
             key = key_of(batch.task, batch.claims[number], batch.premise, judge.name, judge.prompt)
-            found = StoredVerdict(verdict, reason, Origin(judge.name, judge.prompt, key))
+            stored = StoredVerdict(verdict, reason, Origin(judge.name, judge.prompt, key))
             for pair, wanted in wanting:
-                self._put((pair, *wanted.place), found)
+                self._put((pair, *wanted.place), stored)
 
     def _wanted(self) -> Iterator[tuple[int, WantedVerdict]]:
         for pair in self.pairs:
@@ -275,12 +275,12 @@ class _ClaimFilling:
         if not self.stored.verdicts:
             return None
         keys = (key_of(*question, judge, prompt) for judge, prompt in self.judges)
-        return next((found for key in keys if (found := self.stored.verdicts.get(key)) is not None), None)
+        return next((verdict for key in keys if (verdict := self.stored.verdicts.get(key)) is not None), None)
 
-    def _put(self, place: VerdictPlace, found: StoredVerdict) -> None:
-        self.origins[place] = found.origin
+    def _put(self, place: VerdictPlace, stored: StoredVerdict) -> None:
+        self.origins[place] = stored.origin
         pair, side, number, kind, passages = place
-        self.rows.verdict(pair, side, number, kind, found.verdict, passages=passages, reason=found.reason)
+        self.rows.verdict(pair, side, number, kind, stored.verdict, passages=passages, reason=stored.reason)
 
     def filled(self) -> FilledClaims:
         table = self.rows.table()
@@ -380,8 +380,8 @@ def _of_table(table: ClaimTable) -> _Given:
     verdicts: dict[tuple[str, str, Side], dict[GivenPlace, tuple[int, str]]] = {}
     for row, (pair, of_side, number, kind, passages) in enumerate(places_of(table)):
         place = (*names[pair], of_side)
-        said = int(table.verdict[row]), table.reasons.get(row, "")
-        verdicts.setdefault(place, {})[labels[place][number - 1], kind, passages] = said
+        judged = int(table.verdict[row]), table.reasons.get(row, "")
+        verdicts.setdefault(place, {})[labels[place][number - 1], kind, passages] = judged
     failed: dict[tuple[str, str], dict[Relation, str]] = {}
     for (pair, relation), why in table.failed.items():
         failed.setdefault(names[pair], {})[relation] = why

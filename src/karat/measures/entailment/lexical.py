@@ -38,8 +38,8 @@ class LexicalJudge:
 
 
 def _verdict(claim: str, batch: ClaimBatch) -> tuple[int, str]:
-    said, language = _claim(claim)
-    support = said.against(_held(batch.premise.texts, language))
+    parsed, language = _claim(claim)
+    support = parsed.against(_held(batch.premise.texts, language))
     reason = f"holds {support.share:.0%} of its content words and figures"
     if support.figures:
         reason = f"lacks {', '.join(support.figures)}"
@@ -50,8 +50,8 @@ def _verdict(claim: str, batch: ClaimBatch) -> tuple[int, str]:
 def _claim(text: str) -> tuple[Claim, str | None]:
     """A claim and its language; one of stop words alone ("Yes, it is") is compared by all its words."""
     language = guess_language(text)
-    said = Claim.of(text, language, terms)
-    return said if len(said) else Claim(text, {token: token for token in tokenise(text)}), language
+    claim = Claim.of(text, language, terms)
+    return claim if len(claim) else Claim(text, {token: token for token in tokenise(text)}), language
 
 
 @lru_cache(maxsize=4_096)

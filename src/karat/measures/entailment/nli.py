@@ -42,12 +42,13 @@ class NliJudge:
         ]
         classes = self._model.classify(pairs, self._progress)
         self.cut += classes.cut
-        said = [
+        verdicts = [
             (_CODES[label], f"{label} {share:.2f}") for label, share in zip(classes.labels, classes.shares, strict=True)
         ]
         ends = accumulate(len(batch.claims) for batch in batches)
         return [
-            BatchVerdicts(tuple(said[end - len(batch.claims) : end])) for batch, end in zip(batches, ends, strict=True)
+            BatchVerdicts(tuple(verdicts[end - len(batch.claims) : end]))
+            for batch, end in zip(batches, ends, strict=True)
         ]
 
     def notes(self) -> list[str]:

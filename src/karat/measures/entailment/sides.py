@@ -70,15 +70,17 @@ class PairTexts:
     def to_split(self, side: Side) -> str:
         """The text that a judge splits into the claims of a side; nothing where that claims nothing."""
         text = self.answer if side == "answer" else self.reference
-        said = without_citations(text)
-        silent = not any(map(str.isalnum, said)) or (side == "answer" and declines(said))
+        uncited = without_citations(text)
+        silent = not any(map(str.isalnum, uncited)) or (side == "answer" and declines(uncited))
         return "" if silent else text
 
     def claims(self, side: Side) -> StoredSide | None:
         """The claims of a side that nobody needs to split; None where they are not known at all."""
         if side == "sentence":
-            found = cited_sentences(self.answer, self.context_ids)
-            return StoredSide.of(tuple(text for text, _ in found), cites=tuple(cited for _, cited in found))
+            answer_sentences = cited_sentences(self.answer, self.context_ids)
+            return StoredSide.of(
+                tuple(text for text, _ in answer_sentences), cites=tuple(cited for _, cited in answer_sentences)
+            )
         if side == "nugget":
             nuggets = self.nuggets
             return None if nuggets is None else StoredSide.of(

@@ -73,10 +73,10 @@ def covered_sentences(reference: str, answer: str) -> tuple[float, list[str]]:
 
 def responds(question: str, answer: str) -> Sample:
     """Whether an answer could be one at all, by its form."""
-    said = without_citations(answer)
-    if declines(said):
+    uncited = without_citations(answer)
+    if declines(uncited):
         return Sample(0.0, shown={"reason": "it declines"})
-    if not frozenset(tokenise(said)) - content_words(question) - stop_words(guess_language(said), "unicode"):
+    if not frozenset(tokenise(uncited)) - content_words(question) - stop_words(guess_language(uncited), "unicode"):
         return Sample(0.0, shown={"reason": "it says nothing that the question does not"})
     return Sample(1.0, shown={"reason": "it says something that the question does not"})
 

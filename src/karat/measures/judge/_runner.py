@@ -253,10 +253,10 @@ class Judge:
         for pair, (rounds, more) in (
             self._estimate(cases) if by == "heuristic" else self._judge(answered, cases)
         ).items():
-            found = [one.value for one in rounds if one.value is not None]
+            scores = [one.value for one in rounds if one.value is not None]
             reasons = [one.undefined for one in rounds if one.undefined]
-            if found:
-                values[pair] = float(np.mean(found))
+            if scores:
+                values[pair] = float(np.mean(scores))
             elif reasons:
                 undefined[pair] = reasons[0]
             else:
@@ -321,9 +321,9 @@ class Judge:
         from karat.models.structured import total
 
         replies = [reply for one in rounds for reply in one.replies]
-        said = [said for reply in replies for said in reply.said]
+        chat_replies = [one for reply in replies for one in reply.said]
         detail: dict[str, Any] = {
-            "model": next((one.model for one in said if one.model), model.chat.label),
+            "model": next((one.model for one in chat_replies if one.model), model.chat.label),
             "fingerprint": model.chat.fingerprint,
             "prompt": self.prompt,
             "prompt_digest": digest_of(self.prompt),

@@ -220,8 +220,8 @@ class BatchDispatcher:
             if record is not None:
                 records.append(record)
                 this.keys[record.token] = [key for key, _, _ in part]
-                told = f"submitted {plural(record.requests, 'request')} as {record.batch_id}"
-                this.done.put(BatchNews(f"{told}; if karat is stopped, the same command reads the replies later"))
+                submitted = f"submitted {plural(record.requests, 'request')} as {record.batch_id}"
+                this.done.put(BatchNews(f"{submitted}; if karat is stopped, the same command reads the replies later"))
         return records
 
     def _most(self, row: BatchRequest) -> float:

@@ -109,8 +109,8 @@ class ReplyFile:
     def note(self) -> str:
         """What else the file holds, as a reason why a line may be missing."""
         counts = ((self.unusable, "cannot be read"), (self.foreign, "bear ids of no request"))
-        told = [f"{plural(number, 'line')} of its files {what}" for number, what in counts if number]
-        return f" ({', '.join(told)})" if told else ""
+        counted = [f"{plural(number, 'line')} of its files {what}" for number, what in counts if number]
+        return f" ({', '.join(counted)})" if counted else ""
 
 
 def _values(line: bytes) -> dict[str, Any] | None:

@@ -67,8 +67,8 @@ def selective_table(curves: Sequence[SelectiveAccuracy]) -> Table:
         Column("area", "score", hint="under accuracy against coverage, the surest answers first"),
         Column("over coverage"), Column("right by", optional=True),
     ]  # fmt: skip
-    said = [sentence for curve in curves if (sentence := _said(curve))]
-    return Table("Selective accuracy", columns, rows, most=ROWS, footnotes=said)
+    footnotes = [sentence for curve in curves if (sentence := _said(curve))]
+    return Table("Selective accuracy", columns, rows, most=ROWS, footnotes=footnotes)
 
 
 def _accuracy(curve: SelectiveAccuracy) -> float | None:

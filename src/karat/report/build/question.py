@@ -106,15 +106,15 @@ def question_document(study: Study, *, question: str, systems: Sequence[str] = (
 
 def viewed_question(view: QuestionView, systems: Sequence[str] = ()) -> Document:
     """The same where it was looked up before."""
-    kept = [system for system in view.systems if view.hits(system) or view.steps(system)]
-    first = view.named(systems) or kept[:1] or view.systems[:1]
+    with_hits = [system for system in view.systems if view.hits(system) or view.steps(system)]
+    first = view.named(systems) or with_hits[:1] or view.systems[:1]
     blocks: list[Block] = [facts(_asked(view), detail=Detail.QUIET), _systems(view)]
     for system in first:
         blocks += _found(view, system, Detail.QUIET)
-    for system in kept:
+    for system in with_hits:
         if system not in first:
             blocks += _found(view, system, Detail.FULL)
-    others = [system for system in kept if system not in first]
+    others = [system for system in with_hits if system not in first]
     if others and not systems:
         blocks.append(Text(f"The hits of {', '.join(others)}: --system NAME, or -v for all."))
     return Document(f"Question {view.question.id}", blocks)

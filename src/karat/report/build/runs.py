@@ -24,8 +24,8 @@ def runs_document(runs: Sequence[Mapping[str, Any]], place: str, *, most: int = 
     columns += [Column("best"), Column("mean", "score"), Column("change", "difference")]
     earlier = [Text(f"{plural(hidden, 'earlier run')} not shown: -n 0 shows all.")] if hidden else []
     compared = any(row[-1] is not None and row[-1] != "" for row in shown)
-    said = [Text("change: of the mean, against the run before on the same test set, by the same measure.")]
-    return Document("Runs", [*earlier, Table("", columns, shown), *(said if compared else [])])
+    legend = [Text("change: of the mean, against the run before on the same test set, by the same measure.")]
+    return Document("Runs", [*earlier, Table("", columns, shown), *(legend if compared else [])])
 
 
 def _summary(run: Mapping[str, Any]) -> Mapping[str, Any]:

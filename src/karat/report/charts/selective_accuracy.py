@@ -39,9 +39,9 @@ def make(study: Study) -> Figure | Missing:
     x = alt.X("x:Q", title="coverage: share of the questions answered", scale=alt.Scale(domain=[0, 1]))
     y = alt.Y("y:Q", title="share right of these answers", scale=alt.Scale(domain=[0, 1]))
     base = alt.Chart().encode(x=x, y=y, color=scales["color"], opacity=opacity)
-    told = tips(system="system", answers="answers", coverage="coverage", right="share right")
-    line = base.mark_line().encode(strokeDash=scales["strokeDash"], tooltip=told)
-    ends = base.transform_filter("datum.end").mark_point(size=80).encode(shape=scales["shape"], tooltip=told)
+    tooltip = tips(system="system", answers="answers", coverage="coverage", right="share right")
+    line = base.mark_line().encode(strokeDash=scales["strokeDash"], tooltip=tooltip)
+    ends = base.transform_filter("datum.end").mark_point(size=80).encode(shape=scales["shape"], tooltip=tooltip)
     about = (
         f"n = {max(curves[s].n for s in systems):,} questions. Answers are ranked by the confidence the system gives; "
         "those that tie are averaged. A line ends where all answers count; a system without confidences has its end "

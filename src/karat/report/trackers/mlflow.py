@@ -207,19 +207,19 @@ class _TrackingServer(JsonEndpoint):
 
     def words_of(self, content: bytes) -> str:
         """With MLflow's own name of the error."""
-        found = re.search(rb'"error_code": *"([A-Z_]+)"', content)
-        return f"{found[1].decode()}: {super().words_of(content)}" if found else super().words_of(content)
+        match = re.search(rb'"error_code": *"([A-Z_]+)"', content)
+        return f"{match[1].decode()}: {super().words_of(content)}" if match else super().words_of(content)
 
     def experiment(self, name: str) -> str:
         """The id of the experiment of this name, made where there is none."""
         by_name = "experiments/get-by-name?" + urlencode({"experiment_name": name})
         reply = self._asked("GET", by_name, absent="RESOURCE_DOES_NOT_EXIST")
         if reply is None:
-            made = self._asked(
+            created = self._asked(
                 "POST", "experiments/create", {"name": name}, absent="RESOURCE_ALREADY_EXISTS", once=True
             )
-            if made is not None:
-                return self._read(lambda made: str(made["experiment_id"]), made)
+            if created is not None:
+                return self._read(lambda created: str(created["experiment_id"]), created)
             reply = self._asked("GET", by_name) or {}  # another process was quicker
         about = self._read(lambda reply: dict(reply["experiment"]), reply)
         if about.get("lifecycle_stage") == "deleted":
@@ -231,14 +231,14 @@ class _TrackingServer(JsonEndpoint):
         mark = '"' if "'" in run else "'"
         wanted = f"tags.`karat.run` = {mark}{run}{mark}"
         payload = {"experiment_ids": [experiment], "filter": wanted, "max_results": 500}
-        found: list[_SentRun] = []
+        sent: list[_SentRun] = []
         for _ in range(MOST_PAGES):
             reply = self.post("runs/search", payload)
-            found += self._read(lambda reply: [_SentRun(one) for one in reply.get("runs") or ()], reply)
+            sent += self._read(lambda reply: [_SentRun(one) for one in reply.get("runs") or ()], reply)
             if not reply.get("next_page_token"):
                 break
             payload = {**payload, "page_token": reply["next_page_token"]}
-        return [one for one in found if one.tags.get("karat.run") == run]
+        return [one for one in sent if one.tags.get("karat.run") == run]
 
     def create(self, experiment: str, name: str, tags: Mapping[str, str]) -> _SentRun:
         """A new run. It is asked for once: asked for twice, there might be two."""

@@ -332,12 +332,14 @@ class DenseEngine:
 
     def best_of(self, asked: NDArray[np.float32], rows: Sequence[Ints]) -> Ranked:
         """For each query, a vector of length 1 or zeros, the best of its rows, if it finds any."""
-        found = []
+        entries = []
         with one_thread():  # a few cosines at a time
             for query in self._comparable(asked).tolist():
                 hits = (shard.best(asked[query][None], rows[query]) for shard in self._shards)
-                found += [(query, row, cosine) for cosine, row in (hit for hit in hits if hit is not None)]
-        query, row, cosine = (np.array(column) for column in zip(*found, strict=True)) if found else [np.zeros(0)] * 3
+                entries += [(query, row, cosine) for cosine, row in (hit for hit in hits if hit is not None)]
+        query, row, cosine = (
+            (np.array(column) for column in zip(*entries, strict=True)) if entries else [np.zeros(0)] * 3
+        )
         return Ranked.ordered(len(asked), query.astype(np.int64), row.astype(np.int64), cosine.astype(np.float64), 1)
 
     def above(self, asked: NDArray[np.float32], best: Ranked) -> Ints:

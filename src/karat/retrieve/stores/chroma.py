@@ -57,7 +57,7 @@ class ChromaStore(VectorStore):
         place, _, wanted = target.partition("#")
         client = _server(place) if "://" in place else _folder(place)
         with _chroma_errors(place):
-            names = sorted(getattr(found, "name", found) for found in client.list_collections())
+            names = sorted(getattr(entry, "name", entry) for entry in client.list_collections())
         name = chosen(StoreTarget("chroma", place, wanted), names, "collection")
         with _chroma_errors(place):
             collection = client.get_collection(name, embedding_function=None)

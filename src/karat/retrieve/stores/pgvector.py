@@ -132,10 +132,10 @@ class PgvectorStore(VectorStore):
             distances: list[float] = []
             for number, query in enumerate(queries):
                 rows = table.rows(statement, [f"[{','.join(map(repr, query.tolist()))}]", depth], settings)
-                kept = [row for row in rows if row[-1] is not None]
-                numbers += [number] * len(kept)
-                chunks += map(table.chunk, kept)
-                distances += [row[-1] for row in kept]
+                with_distance = [row for row in rows if row[-1] is not None]
+                numbers += [number] * len(with_distance)
+                chunks += map(table.chunk, with_distance)
+                distances += [row[-1] for row in with_distance]
             return numbers, chunks, self._scores(np.array(distances, np.float64)).tolist()
 
         return search

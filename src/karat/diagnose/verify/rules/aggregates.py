@@ -280,7 +280,7 @@ def _count(rows: QuestionRows, one: PrintedFigure, mask: Bools) -> Figure:
         return replace(one.figure("ok", why, recomputed=distinct), cause="repeated rows")
     if n > total:
         return one.figure("mismatch", f"the rows are {total}.", recomputed=total)
-    reasons = (reason for reason, kept in rows.left_out.items() if int((mask & kept).sum()) == n)
+    reasons = (reason for reason, remaining in rows.left_out.items() if int((mask & remaining).sum()) == n)
     reason = next(reasons, "")
     more = f", as {total - int(n)} rows that {reason} were left out" if reason else ""
     return one.figure("mismatch", f"n shrank from {total} to {n:g}{more}", cause="n shrank", recomputed=total)

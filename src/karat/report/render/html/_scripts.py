@@ -68,18 +68,18 @@ def module_of(name: str, text: str) -> Module:
     exported: set[str] = set()
     imports: dict[str, tuple[str, ...]] = {}
     for number, line in _lines(text):
-        if found := _IMPORT.fullmatch(line.rstrip("\n")):
+        if match := _IMPORT.fullmatch(line.rstrip("\n")):
             if any(one.strip() and not one.startswith("//") for one in body):
                 raise ValueError(f"{name} line {number}: imports stand at the top")
-            names = tuple(one.strip() for one in found[1].split(","))
-            imports[found[2]] = (*imports.get(found[2], ()), *names)
+            names = tuple(one.strip() for one in match[1].split(","))
+            imports[match[2]] = (*imports.get(match[2], ()), *names)
             continue
-        if found := _DECLARED.match(line):
-            if found[3] in declared:
-                raise ValueError(f"{name} line {number}: {found[3]} is declared twice")
-            declared.append(found[3])
-            if found[1]:
-                exported.add(found[3])
+        if match := _DECLARED.match(line):
+            if match[3] in declared:
+                raise ValueError(f"{name} line {number}: {match[3]} is declared twice")
+            declared.append(match[3])
+            if match[1]:
+                exported.add(match[3])
                 line = line.removeprefix("export ")
         elif _OTHER_FORM.match(line):
             raise ValueError(f"{name} line {number}: not a form that modules are joined by: {line.strip()}")
