@@ -17,6 +17,7 @@ from karat.results.gating import SIGNS, Rule, Sign
 EXAMPLE = '"Recall@5 >= 0.6"'
 BASELINE = "baseline"
 _NUMBER = re.compile(r"(?:\d+(?:\.\d*)?|\.\d+)(?:[eE][+-]?\d+)?")
+_COMMA = re.compile(r",\d+")
 _WORD = re.compile(r"[^\W\d]\w*")
 _SYSTEM = re.compile(r"(?P<name>[^\[\"']+?)\s*:\s")
 _SWAPPED = {"=>": ">=", "=<": "<=", "=": "==", "=!": "!=", "<>": "!="}
@@ -209,6 +210,8 @@ class _RuleReader:
         if found is None:
             self._wrong("a number is missing", start)
         self.at = found.end()
+        if (comma := _COMMA.match(self.text, self.at)) is not None:
+            self._wrong(f"{found[0]}{comma[0]} is no number. Write {found[0]}.{comma[0][1:]}, with a point", start)
         value = float(found[0])
         if not math.isfinite(value):
             self._wrong(f"{found[0]} is no number that can be compared with", start)
