@@ -17,6 +17,7 @@ from karat.results.gating import SIGNS, Rule, Sign
 EXAMPLE = '"Recall@5 >= 0.6"'
 BASELINE = "baseline"
 _NUMBER = re.compile(r"(?:\d+(?:\.\d*)?|\.\d+)(?:[eE][+-]?\d+)?")
+_COMMA = re.compile(r",\d+")
 _WORD = re.compile(r"[^\W\d]\w*")
 _SYSTEM = re.compile(r"(?P<name>[^\[\"']+?)\s*:\s")
 _SWAPPED = {"=>": ">=", "=<": "<=", "=": "==", "=!": "!=", "<>": "!="}
@@ -209,6 +210,8 @@ class _RuleReader:
         if match is None:
             self._wrong("a number is missing", start)
         self.at = match.end()
+        if (comma := _COMMA.match(self.text, self.at)) is not None:
+            self._wrong(f"{match[0]}{comma[0]} is no number. Write {match[0]}.{comma[0][1:]}, with a point", start)
         value = float(match[0])
         if not math.isfinite(value):
             self._wrong(f"{match[0]} is no number that can be compared with", start)

@@ -75,9 +75,9 @@ def _row_lines(data: bytes, delimiter: str) -> Sequence[int] | None:
         outside = np.searchsorted(marks, ends) % 2 == 0
         lines = (np.flatnonzero(outside)[:-1] + 2).tolist()
         ends, cuts = ends[outside], cuts[np.searchsorted(marks, cuts) % 2 == 0]
-    if (np.diff(ends, prepend=-1) == 1).any():
-        return None
     cells_of = np.diff(np.searchsorted(cuts, ends), prepend=0)
+    if (np.diff(ends, prepend=-1) - 1 == cells_of).any():  # nothing but separators
+        return None
     return lines if (cells_of == cells_of[0]).all() else None
 
 

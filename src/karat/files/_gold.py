@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
@@ -161,7 +162,8 @@ def range_note(golds: Iterable[Gold]) -> list[str]:
         return []
     page, numbers = next(iter(ranges.items()))
     more = f", {len(ranges) - 1:,} more likewise" if len(ranges) > 1 else ""
+    listed = ", ".join(numbers) if re.search("[,;]", page) else f"{numbers[0]} to {numbers[-1]}"
     return [
-        f'page "{page}" read as pages {numbers[0]} to {numbers[-1]} ({len(numbers):,} gold pages){more}, unless a page '
+        f'page "{page}" read as pages {listed} ({len(numbers):,} gold pages){more}, unless a page '
         f'of the index is labelled so. If it is a label, write "label:{page}", or --map page=page_label'
     ]

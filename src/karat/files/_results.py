@@ -23,6 +23,7 @@ from karat.io import cells
 from karat.io.cells import CellError, Record, quoted
 from karat.io.fields import RESULTS, RETRIEVED_FIELDS, TESTSET, Columns
 from karat.io.input import Input
+from karat.io.shapes import answer_names
 
 FINE = frozenset(
     ("ok", "success", "succeeded", "successful", "done", "completed", "complete", "finished", "200", "true",
@@ -63,6 +64,7 @@ class ResultReader(RecordReader):
 
     def __init__(self, input: Input) -> None:
         super().__init__(input, RESULTS)
+        self.columns.of["answer"] = self.columns.of["answer"] or answer_names(input.fields)
         self._times = [one for one in _SECONDS if self.columns.of[one[0]]]
         self._has_systems = self.columns.has("system", "alpha", "k")
         self._has_failures = self.columns.has("error", "status")

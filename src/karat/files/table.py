@@ -65,7 +65,9 @@ def _numbers(input: Input, column: pl.Series, rows: Sequence[int]) -> pl.Series:
     if bad.any():
         value, row = column[_first(bad)], rows[_first(bad)]
         problem = f"no {column.name}" if value is None else f"{column.name} {quoted(value)} is not a finite number"
-        raise input.error(problem, row=row, field=column.name, remedy="Give every hit a number.")
+        raise input.error(
+            problem, row=row, field=column.name, remedy=cells.with_point(value) or "Give every hit a number."
+        )
     return numbers
 
 

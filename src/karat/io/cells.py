@@ -25,6 +25,7 @@ LITERAL_LIMIT = 16 << 20
 GRADE_LIMIT = 1 << 31
 
 _STRING = r"""'(?:[^'\\]|\\.)*'|"(?:[^"\\]|\\.)*\""""
+_COMMA = re.compile(r"[+-]?\d*,\d+")
 _TOKEN = re.compile(
     rf"\s*(?:np\.\w+\(\s*)?(?P<value>{_STRING}|[-+]?\d[\d_]*(?:\.\d*)?(?:[eE][-+]?\d+)?|None|nan|True|False)"
     r"(?:\s*\))?\s*(?P<comma>,?)",
@@ -146,8 +147,14 @@ def finite_number(value: Any, what: str = "score") -> float:
             number = float(value)
     if not math.isfinite(number):
         remedy = "Give every hit a number, or none of them." if what == "score" else "Give a number, or leave it out."
-        raise CellError(f"{what} {quoted(value)} is not a finite number", remedy)
+        raise CellError(f"{what} {quoted(value)} is not a finite number", with_point(value) or remedy)
     return number
+
+
+def with_point(value: Any) -> str:
+    """What to do about a number with a decimal comma; "" for all else."""
+    written = isinstance(value, str) and _COMMA.fullmatch(value.strip())
+    return f'Write "{value.strip().replace(",", ".")}": decimals follow a point.' if written else ""
 
 
 def amount(value: Any, what: str) -> float:

@@ -5,6 +5,7 @@
 - `page_label` is what is printed on the page. Nothing is ever added to it; where it stands alone, it is the page.
 - "34-35" is a range of two pages, unless it is a label: manuals print "3-12" on the twelfth page of chapter 3.
   `label:3-12` says so.
+- "3,4" is two pages, as rows.csv writes those of a chunk that spans them.
 """
 
 from __future__ import annotations
@@ -29,6 +30,7 @@ _PREFIX = re.compile(r"(?:pages?|pp?\.?|с\.|стр\.?)\s*", re.I)
 _RANGE = re.compile(r"(\d{1,9})-(\d{1,9})")
 _WHOLE = re.compile(r"(\d{1,4000})(?:\.0+)?")
 _DASH = re.compile("[-–—]")
+_BETWEEN = re.compile("[,;]")
 
 
 def page_of(text: object) -> str | None:
@@ -49,7 +51,7 @@ def page_of(text: object) -> str | None:
 
 
 def pages_of(value: object, labels: frozenset[str] = frozenset()) -> tuple[str, ...]:
-    """All pages a hit stands on: one, a list, or a range such as "34-35".
+    """All pages a hit stands on: one, a list, several in one text such as "3,4", or a range such as "34-35".
 
     One of the `labels`, or a text marked as a label, is a single page.
     """
@@ -58,10 +60,15 @@ def pages_of(value: object, labels: frozenset[str] = frozenset()) -> tuple[str, 
     if isinstance(value, list | tuple):
         return tuple(dict.fromkeys(p for v in value for p in pages_of(v, labels)))
     page = page_of(value)
-    spread = _RANGE.fullmatch(page) if page is not None and page not in labels and not is_label(value) else None
+    if page is None or page in labels or is_label(value):
+        return () if page is None else (page,)
+    several = [part.strip() for part in _BETWEEN.split(page)]
+    if len(several) > 1 and all(several):
+        return pages_of(several, labels)
+    spread = _RANGE.fullmatch(page)
     if spread and 0 <= int(spread[2]) - int(spread[1]) < MOST_PAGES:
         return tuple(str(p) for p in range(int(spread[1]), int(spread[2]) + 1))
-    return () if page is None else (page,)
+    return (page,)
 
 
 def is_label(value: object) -> bool:

@@ -120,9 +120,10 @@ def json_items(items: Iterable[Any], refuse: Refuse, first: int = 1) -> Numbered
 def cell_rows(
     lines: Iterable[str], delimiter: str, refuse: Refuse, *, quoted: bool = True
 ) -> Iterator[tuple[int, list[str]]]:
-    """The rows of a CSV or TSV text as lists of cells, numbered by the line they start on; blank ones are passed over.
+    """The rows of a CSV or TSV text as lists of cells, numbered by the line they start on.
 
-    A cell may have LINE_LIMIT characters. `quoted`: quotation marks hold a cell together.
+    Rows without a filled cell, as spreadsheets leave behind, are passed over. A cell may have LINE_LIMIT characters.
+    `quoted`: quotation marks hold a cell together.
     """
     quoting: Literal[0, 3] = csv.QUOTE_MINIMAL if quoted else csv.QUOTE_NONE
     reader = csv.reader(lines, delimiter=delimiter, quoting=quoting, strict=True)
@@ -139,7 +140,7 @@ def cell_rows(
             continue
         if cells is None:
             return
-        if cells and (len(cells) > 1 or cells[0].strip()):
+        if any(map(str.strip, cells)):
             yield row, cells
 
 

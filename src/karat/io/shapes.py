@@ -178,6 +178,13 @@ def _says(value: Any) -> bool:
     return not (value is None or (isinstance(value, Mapping) and isinstance(value.get("hits"), list)))
 
 
+def answer_names(names: Iterable[str]) -> tuple[str, ...]:
+    """What the answer is called in records that list their hits as a framework does: LangChain's "result"."""
+    present, lists = set(names), set(RESULTS["retrieved"])
+    shapes = (shape for shape in REPLIES if present.issuperset(shape.has) and not lists.isdisjoint(shape.has))
+    return next((shape.parts["answer"] for shape in shapes if "answer" in shape.parts), ())
+
+
 def with_plain_answer(record: Mapping[Any, Any]) -> Mapping[Any, Any]:
     """The record; where its answer is a message or the blocks of one, the text of that, its tokens beside."""
     for name in RESULTS["answer"]:

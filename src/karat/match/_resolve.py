@@ -21,6 +21,7 @@ from karat.match._join import Join, Key
 from karat.match._kinds import matcher_of_each
 from karat.match._matcher import MATCHERS, MatchInputs, MatchOptions, Reason, as_tuple, column
 from karat.match._passages import Passage, Passages
+from karat.match._printed_pages import printed_elsewhere
 
 Pages = Literal["physical", "printed"]
 
@@ -251,7 +252,7 @@ class Resolution(Join):
         arrays = {key: np.array(held, np.int64) for key, held in rows.items()}
         self.holders: list[Ints] = [arrays[key] for key in self.units.key]  # of each unit, ascending rows
         notes = [f"{why}."] if "read as the documents" in why else []
-        self.notes = (*notes, *_printed_twice(self))
+        self.notes = (*notes, *_printed_twice(self), *printed_elsewhere(self))
 
     @property
     def chunks(self) -> Chunks:

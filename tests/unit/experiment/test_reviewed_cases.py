@@ -184,6 +184,15 @@ def test_cells_that_hold_several_pages(tmp_path):
     assert karat.score(gold, pages, measures="MRR").mean("MRR") == 0.5
 
 
+def test_the_rows_of_a_run_whose_chunks_span_pages_score_as_the_run_did(tmp_path):
+    gold = [{"id": "q", "question": "?", "gold": [{"doc": "m.pdf", "page": "4"}]}]
+    retrieved = [{"id": "a", "doc": "m.pdf", "page": [1, 2]}, {"id": "b", "doc": "m.pdf", "page": [3, 4]}]
+    hits = [{"id": "q", "retrieved": retrieved}]
+    report = karat.score(gold, {"s": hits}, measures="MRR")
+    report.save(tmp_path / "out")
+    assert report.mean("MRR") == karat.score(gold, tmp_path / "out" / "rows.csv", measures="MRR").mean("MRR") == 0.5
+
+
 def test_document_ids_that_were_floats_are_whole_numbers_in_hits_and_judgements_alike(tmp_path):
     floats, judged = tmp_path / "floats.csv", tmp_path / "judged.csv"
     floats.write_text("query,doc,score\nq,11.0,3\nq,13.0,2\n")

@@ -73,6 +73,7 @@ def test_a_rule_written_twice_counts_once():
         ("MRR > basline", 7, "Did you mean baseline?"),
         ("MRR > 0.5 0.6", 11, "'0.6' is left over"),
         ("MRR > 0.5 and P@5 > 1", 11, "give others as further rules"),
+        ("MRR > 0,5", 7, "Write 0.5, with a point"),
         ("MRR > 1e999", 7, "no number that can be compared with"),
         ("MRR > baseline * 0", 17, "above 0"),
         ("MRR > baseline - 2%", 17, "baseline - 0.02 for points, or baseline * 0.98"),

@@ -5,6 +5,7 @@ import json
 import polars as pl
 import pytest
 
+import karat
 from karat.core.errors import InputError, UsageError
 from karat.core.run import Run
 from karat.core.types import Gold
@@ -196,3 +197,12 @@ def test_a_judgement_with_its_page_and_quote_is_one_entry():
     testset, taken = as_testset(pl.DataFrame(rows))
     assert testset.questions[0].gold == (Gold(doc="d", page="3", quote="x", grade=2), Gold(doc="d", page="4"))
     assert taken.what == "1 question, 2 judgements"
+
+
+def test_the_result_beside_source_documents_is_the_answer_as_langchain_writes_it():
+    hits = [{"page_content": "Two years.", "metadata": {"source": "m.pdf", "page": 0}}]
+    gold = [{"question": "How long?", "answers": ["two years"], "gold": [{"doc": "m.pdf", "page": "1"}]}]
+    dump = [{"question": "How long?", "source_documents": hits, "result": "Two years."}]
+    assert karat.score(gold, dump, measures=["EM", "MRR"]).mean("EM") == 1
+    both = [{**dump[0], "answer": "three years"}]
+    assert karat.score(gold, both, measures="EM").mean("EM") == 0

@@ -5,7 +5,7 @@ import pytest
 
 from karat.core.errors import InputError, UsageError
 from karat.core.types import Gold
-from karat.files import read_testset
+from karat.files import read_results, read_testset
 
 
 @pytest.fixture
@@ -398,3 +398,12 @@ def test_a_field_that_only_later_records_have_is_read(put):
     assert "1 of 61 questions are unanswerable" in taken.notes
     late = {"id": "q61", "question": "And?", "relevant_docs": ["d1"]}
     assert read_testset(put("qa.jsonl", [*rows, late]))[0]["q61"].gold[0].label == "d1"
+
+
+def test_a_row_of_a_spreadsheet_without_any_cell_is_passed_over(tmp_path):
+    path, hits = tmp_path / "qa.csv", tmp_path / "hits.csv"
+    path.write_text("\ufeffQuestion;Document;Page\n;;\nWo?;a.pdf;1\n ; ;\nWann?;b.pdf;2\n;;\n", encoding="utf-8")
+    assert [q.text for q in read_testset(path)[0].questions] == ["Wo?", "Wann?"]
+    hits.write_text("query;doc;score\nWo?;a.pdf;2.0\n;;\nWann?;b.pdf;1.0\n;;\n", encoding="utf-8")
+    (run,), _ = read_results(hits)
+    assert list(run.question_ids) == ["Wo?", "Wann?"]

@@ -76,3 +76,12 @@ def test_truth():
 def test_endless_numbers_are_no_ids():
     with pytest.raises(CellError, match="thousands of digits"):
         cells.id_text(10**5000)
+
+
+@pytest.mark.parametrize(
+    ("given", "said"), [("0,95", 'Write "0.95"'), ("-3,5", 'Write "-3.5"'), ("much", "Give every hit")]
+)
+def test_a_decimal_comma_is_named(given, said):
+    with pytest.raises(CellError) as error:
+        cells.finite_number(given)
+    assert said in error.value.remedy

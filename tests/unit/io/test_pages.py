@@ -148,3 +148,10 @@ def test_the_name_of_a_document_beside_a_text_stands_before_that_in_its_metadata
     path.write_text(json.dumps(record) + "\n")
     (read_doc,) = read(path).docs
     assert (run.fields["doc"], testset.questions[0].gold[0].doc, read_doc.id) == ([doc], doc, doc)
+
+
+def test_several_pages_in_one_text_are_several_as_rows_csv_writes_them():
+    assert pages_of("3,4") == pages_of("p. 3; 4") == ("3", "4")
+    assert pages_of("i,ii,1-2") == ("i", "ii", "1", "2")
+    assert pages_of("3,4", frozenset({"3,4"})) == pages_of("label:3,4") == ("3,4",)
+    assert pages_of("3,") == ("3,",)

@@ -313,3 +313,13 @@ def test_nothing_at_all():
 def test_resolving_is_no_matcher_of_the_command_line():
     assert "resolve" not in MATCHERS.keys()  # noqa: SIM118
     assert "resolved" not in MATCHERS.keys()  # noqa: SIM118
+
+
+def test_gold_pages_that_mean_another_page_as_printed_are_said():
+    docs = [manual(first="iv", second="1")]
+    (note,) = resolved(Gold(doc="manual.pdf", page="1"), docs=docs).notes
+    assert note.startswith("1 gold page read by the number in the file")
+    assert "page 2 of docs/manual.pdf is printed 1" in note
+    assert resolved(Gold(doc="manual.pdf", page="2"), docs=docs).notes == ()
+    assert resolved(Gold(doc="manual.pdf", page="1"), docs=docs, pages="printed").notes == ()
+    assert resolved(Gold(doc="manual.pdf", page="1"), docs=[manual(first="1", second="2")]).notes == ()

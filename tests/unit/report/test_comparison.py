@@ -159,3 +159,13 @@ def test_a_system_without_values_is_neither_equal_nor_counted():
     (line,) = sentences(four)
     assert "1 without a question in common left aside" in line
     assert "d" not in line.partition("different from")[2]
+
+
+def test_questions_that_are_their_own_ids_are_listed_once(tmp_path):
+    gold = [{"question": f"What is number {i}?", "gold": ["a"]} for i in range(8)]
+    for name, hits in {"x": ["a"], "y": ["b", "a"]}.items():
+        lines = [json.dumps({"question": one["question"], "retrieved": hits}) for one in gold]
+        (tmp_path / f"{name}.jsonl").write_text("\n".join(lines))
+    text = shown(karat.compare(tmp_path / "x.jsonl", tmp_path / "y.jsonl", testset=gold, measures="MRR"), verbose=True)
+    assert text.count("What is number 3?") == 1
+    assert "better has  worse has" in text

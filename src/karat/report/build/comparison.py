@@ -233,7 +233,10 @@ def _footnotes(pairs: Sequence[Pair]) -> list[str]:
 
 def _flips(comparison: Comparison, detail: Detail) -> Table:
     """The questions that flipped, the largest differences first."""
-    columns = [Column("question"), Column("text"), *(Column(t, pick=True) for t in ("measure", "better", "worse"))]
+    every = [flip for pair in comparison.pairs for flip in (*pair.better, *pair.worse)]
+    has_ids = any(flip.question != flip.text for flip in every)
+    columns = [Column("question"), *([Column("text")] if has_ids else [])]
+    columns += [Column(t, pick=True) for t in ("measure", "better", "worse")]
     columns += [Column("better has", "score"), Column("worse has", "score")]
     rows: list[list[Cell]] = []
     for pair in comparison.pairs:
@@ -241,9 +244,8 @@ def _flips(comparison: Comparison, detail: Detail) -> Table:
         for flips, winner, loser in sides:
             for flip in flips:
                 first, second = (flip.b, flip.a) if winner == pair.b else (flip.a, flip.b)
-                rows.append(
-                    [flip.question, flip.text, pair.measure, winner, loser, number(first, 3), number(second, 3)]
-                )
+                asked = [flip.question, *([flip.text] if has_ids else [])]
+                rows.append([*asked, pair.measure, winner, loser, number(first, 3), number(second, 3)])
     left = sum(pair.wins + pair.losses for pair in comparison.pairs) - min(len(rows), MOST)
     note = [f"{left:,} more flipped and are not listed."] if left > 0 else []
     return Table("", columns, rows[:MOST], most=FLIPS, footnotes=note, detail=detail)
