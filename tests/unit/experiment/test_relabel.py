@@ -1,6 +1,7 @@
 """Labels and gold: what they change, what they cannot, and the scores beside those without, by hand."""
 
 import json
+from dataclasses import replace
 
 import pytest
 
@@ -10,7 +11,11 @@ from karat.core.types import Gold, Question, TestSet
 from karat.experiment.relabel import CHANGED_QUESTION, EVEN, OTHER_QUESTION, PART, relabelled
 from karat.experiment.review import apply_review, digest_of, export_review
 from karat.files import mark_of
-from karat.results.marks import Marks
+from karat.report.build.labelled import labelled_table
+from karat.report.document import Document
+from karat.report.lookups import EvaluationView
+from karat.report.render import markdown
+from karat.results.marks import Marks, ScoreWithLabels
 
 
 def hit(question, id_, grade, by="ann", **fields):
@@ -170,6 +175,16 @@ def test_bad_questions_are_left_out_of_the_scores_beside(labels):
     report = scored(labels, without_bad=True)
     assert rows(report)["MRR"] == (0.5, pytest.approx((1 + 1 + 0.5) / 3), 3)
     assert report.evaluation.labelled.left_out == ("q3",)
+
+
+def test_a_difference_of_ten_is_shown_as_ten(labels):
+    """AQWV falls to -39: "-10.2500" was written "-1.2500"."""
+    found = scored(labels).evaluation
+    rows = [ScoreWithLabels(system="bm25", measure="MRR", before=0.5, after=after, n_before=4, n_after=4)
+            for after in (-9.75, 0.75)]  # fmt: skip
+    (table,) = labelled_table(EvaluationView(replace(found, labelled=replace(found.labelled, rows=tuple(rows)))))
+    shown = markdown.render(Document("", [table]))
+    assert [line.split("|")[-3].strip() for line in shown.splitlines() if "bm25" in line] == ["-10.2500", "+.2500"]
 
 
 def test_without_bad_needs_labels():
