@@ -28,6 +28,7 @@ CHANGED_QUESTION = "of questions that read otherwise in this test set"
 EVEN = "of hits on which people are evenly divided"
 UNNAMED = "of hits of which that is not known by which the gold is named ({})"
 PART = "not gold of hits that are a part of what the gold names, or hold it"
+HIGHER = "of a higher grade than the gold that the hit is a part of, or holds"
 _WHOLE = ("page", "url", "doc", "span")
 
 
@@ -90,6 +91,7 @@ def relabelled(testset: TestSet, marks: Marks, *, without_bad: bool = False) -> 
         else:
             known.setdefault(mark.question, []).append(mark)
     default = next((how for gold in testset.golds[:1] if (how := naming(gold))), "id")
+    called = _called(testset, marks.standing)
     golds: dict[str, tuple[Gold, ...]] = {}
     applied: list[Mark] = []
     bad: list[str] = []
@@ -102,13 +104,15 @@ def relabelled(testset: TestSet, marks: Marks, *, without_bad: bool = False) -> 
             if mark.kind == "hit":
                 by_hit.setdefault(mark.thing, []).append(mark)
         gold = before = testset[id_].gold if by_hit else ()
-        for same in by_hit.values():
-            grade = _majority([mark.grade or 0 for mark in same])
+        how = next((naming(one) for one in before), default)
+        decided = [(_majority([mark.grade or 0 for mark in same]), same) for same in by_hit.values()]
+        # hits may be parts of one unit, which has the highest grade, in whatever order they were marked
+        for grade, same in sorted(decided, key=lambda one: (-(one[0] or 0), str(one[1][0].thing))):
             hit = same[0].hit
             assert hit is not None  # of a mark of a hit
             reason = EVEN if grade is None else None
             if grade is not None:
-                gold, reason = _with(gold, hit, grade, next((naming(one) for one in before), default))
+                gold, reason = _with(gold, replace(hit, doc=called.get(hit.doc or "", hit.doc)), grade, how)
             if reason is not None:
                 unused[reason] += len(same)
             else:
@@ -123,6 +127,20 @@ def relabelled(testset: TestSet, marks: Marks, *, without_bad: bool = False) -> 
         applied=tuple(applied),
         changed=tuple(golds), bad=tuple(bad), left_out=left_out, unused=dict(unused), torn=marks.torn,
     )  # fmt: skip
+
+
+def _called(testset: TestSet, marks: Sequence[Mark]) -> Mapping[str, str]:
+    """The file of each marked hit as the gold calls it: under another name it would be another file."""
+    from karat.core.run import Run
+    from karat.match import FileNames
+
+    docs = list(dict.fromkeys(mark.hit.doc for mark in marks if mark.hit is not None and mark.hit.doc))
+    golds = [gold for gold in testset.golds if gold.doc] if docs else []
+    files = FileNames(golds, [replace(Run.from_lists("labels", {"": docs}), fields={"doc": docs})])
+    names: dict[str, str] = {}
+    for gold in golds:
+        names.setdefault(files.of(gold.doc), gold.doc or "")
+    return {doc: names[file] for doc in docs if (file := files.of(doc)) in names}
 
 
 def _is_same(mark: Mark, testset: TestSet, digests: dict[str, str]) -> bool:
@@ -159,7 +177,7 @@ def _with(gold: tuple[Gold, ...], hit: MarkedHit, grade: int, how: str) -> tuple
     if same:
         return tuple(replace(entry, grade=grade) if entry in same else entry for entry in gold), None
     if holds:
-        return gold, None if grade else PART
+        return gold, PART if not grade else HIGHER if grade > max(entry.grade for entry in holds) else None
     if how in _WHOLE and not grade:
         return gold, PART
     unit = _unit(hit, grade, how)
@@ -184,8 +202,9 @@ def _is_unit(gold: Gold, hit: MarkedHit) -> bool:
     """Whether an entry names just this hit."""
     if gold.quote is not None:
         return bool(hit.quote) and gold.doc in (None, hit.doc) and _words(gold.quote) == _words(hit.quote or "")
-    name = gold.id if gold.id is not None else gold.chunk
-    return name == hit.id
+    if gold.id is not None:
+        return gold.id == hit.id
+    return gold.chunk == hit.id and (gold.doc is None or hit.doc in (None, gold.doc))
 
 
 def _holds(hit: MarkedHit, gold: Gold) -> bool:
@@ -193,7 +212,7 @@ def _holds(hit: MarkedHit, gold: Gold) -> bool:
     if gold.doc is not None and hit.doc is not None and gold.doc != hit.doc:
         return False
     if gold.quote is not None:
-        return _words(gold.quote) in _words(hit.quote or "")
+        return f" {_words(gold.quote)} " in f" {_words(hit.quote or '')} "
     if gold.id is not None or gold.chunk is not None or gold.doc is None or hit.doc is None:
         return False
     return gold.page is None or gold.page in [page.strip() for page in (hit.page or "").split(",")]

@@ -8,7 +8,7 @@ import pytest
 import karat
 from karat.core.errors import UsageError
 from karat.core.types import Gold, Question, TestSet
-from karat.experiment.relabel import CHANGED_QUESTION, EVEN, OTHER_QUESTION, PART, relabelled
+from karat.experiment.relabel import CHANGED_QUESTION, EVEN, HIGHER, OTHER_QUESTION, PART, relabelled
 from karat.experiment.review import apply_review, digest_of, export_review
 from karat.files import mark_of
 from karat.report.build.labelled import labelled_table
@@ -87,6 +87,44 @@ def test_gold_that_holds_gold_already_confirms_it():
     gold = Gold(doc="d", quote="in May")
     found = made(of(gold), hit("q1", "c9", 1, doc="d", quote="It is in May, they say."))
     assert (found.testset["q1"].gold, found.changed, len(found.applied)) == ((gold,), (), 1)
+
+
+@pytest.mark.parametrize("grades", [(1, 2), (2, 1)])
+def test_hits_of_one_unit_give_it_the_highest_grade_in_whatever_order(grades):
+    page = {"doc": "d", "page": "7"}
+    found = made(of(Gold(doc="d", page="4")), *(hit("q1", f"c{grade}", grade, **page) for grade in grades))
+    assert found.testset["q1"].gold == (Gold(doc="d", page="4"), Gold(**page, grade=2))
+
+
+def test_a_grade_above_that_of_the_gold_which_a_hit_confirms_is_counted():
+    gold = Gold(doc="d", page="4")
+    found = made(of(gold), hit("q1", "c9", 2, doc="d", page="4"))
+    assert (found.testset["q1"].gold, found.unused, found.applied) == ((gold,), {HIGHER: 1}, ())
+
+
+def test_a_quote_is_held_word_for_word():
+    gold = Gold(doc="d", quote="in May")
+    found = made(of(gold), hit("q1", "c9", 1, doc="d", quote="Not in Mayfair."))
+    assert found.testset["q1"].gold == (gold, Gold(doc="d", quote="Not in Mayfair."))
+
+
+def test_a_chunk_of_another_document_is_another_chunk():
+    gold = Gold(chunk="1", doc="a.md")
+    found = made(of(gold), hit("q1", "1", 0, doc="b.md"))
+    assert found.testset["q1"].gold == (gold, Gold(chunk="1", doc="b.md", grade=0))
+
+
+@pytest.mark.parametrize(("page", "recall"), [("4", 1.0), ("5", 0.75)])
+def test_files_are_called_as_the_gold_calls_them(page, recall, tmp_path):
+    """Gold of `docs/a.md` beside that of `a.md` made two files of it, and hits no longer held the other."""
+    gold = [{"id": f"q{n}", "question": f"{n}?", "gold": [{"doc": "a.md", "page": "4"}]} for n in range(2)]
+    rows = [{"id": f"q{n}", "retrieved": [{"id": "c", "doc": "docs/a.md", "page": "4"}]} for n in range(2)]
+    marked = {"id": f"c{page}", "doc": "docs/a.md", "page": page}
+    mark = {"kind": "hit", "question": "q1", "hit": marked, "grade": 1, "by": "ann", "at": ""}
+    (tmp_path / "labels.jsonl").write_text(json.dumps(mark) + "\n")
+    report = karat.score(gold, {"a": rows}, measures="Recall", labels=tmp_path / "labels.jsonl")
+    after = [row.after for row in report.evaluation.labelled.rows] or [report.mean("Recall")]
+    assert after == [pytest.approx(recall)]
 
 
 def test_a_hit_of_which_too_little_is_known_is_counted():
