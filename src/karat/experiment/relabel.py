@@ -12,6 +12,7 @@ from karat.core.errors import UsageError
 from karat.core.text.normalise import normalise
 from karat.core.text.words import names, plural
 from karat.core.types import Gold, TestSet
+from karat.io.pages import pages_of, shift
 from karat.results.evaluation import Note
 from karat.results.marks import Mark, MarkedHit, Marks, ScoresWithLabels, ScoreWithLabels
 
@@ -74,10 +75,11 @@ def refuse_alone(labels: object, without_bad: bool) -> None:
         raise UsageError("--without-bad is about questions marked bad. Name the labels: --labels labels.jsonl.")
 
 
-def relabelled(testset: TestSet, marks: Marks, *, without_bad: bool = False) -> RelabelledTestSet:
+def relabelled(testset: TestSet, marks: Marks, *, without_bad: bool = False, page_offset: int = 0) -> RelabelledTestSet:
     """The test set with the gold that most people who marked a hit agree on.
 
-    Of an even division nothing is applied. A hit becomes gold in the way in which the gold of its question is named.
+    Of an even division nothing is applied. A hit becomes gold in the way in which the gold of its question is named;
+    `page_offset` is added to the page numbers of hits.
     """
     unused: Counter[str] = Counter()
     known: dict[str, list[Mark]] = {}
@@ -112,7 +114,8 @@ def relabelled(testset: TestSet, marks: Marks, *, without_bad: bool = False) -> 
             assert hit is not None  # of a mark of a hit
             reason = EVEN if grade is None else None
             if grade is not None:
-                gold, reason = _with(gold, replace(hit, doc=called.get(hit.doc or "", hit.doc)), grade, how)
+                found = replace(hit, doc=called.get(hit.doc or "", hit.doc), page=_pages(hit.page, page_offset))
+                gold, reason = _with(gold, found, grade, how)
             if reason is not None:
                 unused[reason] += len(same)
             else:
@@ -193,7 +196,7 @@ def _unit(hit: MarkedHit, grade: int, how: str) -> Gold | None:
     if how == "quote":
         return Gold(doc=hit.doc, quote=hit.quote, grade=grade) if hit.quote else None
     if how == "page":
-        page = (hit.page or "").partition(",")[0].strip()
+        page = (hit.page or "").partition(",")[0]
         return Gold(doc=hit.doc, page=page, grade=grade) if hit.doc and page else None
     return Gold(doc=hit.doc, grade=grade) if how == "doc" and hit.doc else None
 
@@ -215,7 +218,12 @@ def _holds(hit: MarkedHit, gold: Gold) -> bool:
         return f" {_words(gold.quote)} " in f" {_words(hit.quote or '')} "
     if gold.id is not None or gold.chunk is not None or gold.doc is None or hit.doc is None:
         return False
-    return gold.page is None or gold.page in [page.strip() for page in (hit.page or "").split(",")]
+    return gold.page is None or not {*pages_of(gold.page)}.isdisjoint((hit.page or "").split(","))
+
+
+def _pages(listed: str | None, offset: int) -> str:
+    """The pages of a hit as the gold counts them, one by one."""
+    return ",".join(shift(page, offset) for one in (listed or "").split(",") for page in pages_of(one))
 
 
 def _words(text: str) -> str:
@@ -257,7 +265,8 @@ def with_labels(
     from karat.stats.summary import summarise
 
     before = evaluation.testset
-    made = relabelled(before, read_marks(labels), without_bad=without_bad)
+    offset = choices.matching.page_offset
+    made = relabelled(before, read_marks(labels), without_bad=without_bad, page_offset=offset)
     measures = [measure for measure in evaluation.scores.measures if measure.spec.stage == "retrieval"]
     notes = made.notes()
     if len(measures) < len(evaluation.scores.measures):

@@ -127,6 +127,14 @@ def test_files_are_called_as_the_gold_calls_them(page, recall, tmp_path):
     assert after == [pytest.approx(recall)]
 
 
+@pytest.mark.parametrize(
+    ("gold", "page", "offset", "added"), [("4-5", "5", 0, ()), ("4", "3", 1, ()), ("4", "4", 1, ("5",))]
+)
+def test_pages_are_counted_as_the_gold_counts_them(gold, page, offset, added):
+    found = made(of(Gold(doc="d", page=gold)), hit("q1", "c9", 1, doc="d", page=page), page_offset=offset)
+    assert [one.page for one in found.testset["q1"].gold] == [gold, *added]
+
+
 def test_a_hit_of_which_too_little_is_known_is_counted():
     found = made(of(Gold(doc="d", page="4")), hit("q1", "c9", 1))
     assert (found.changed, list(found.unused.values())) == ((), [1])
