@@ -12,6 +12,7 @@ from karat.core.errors import UsageError
 from karat.core.text.normalise import normalise
 from karat.core.text.words import names, plural
 from karat.core.types import Gold, TestSet
+from karat.io.pages import pages_of, shift
 from karat.results.evaluation import Note
 from karat.results.marks import Mark, MarkedHit, Marks, ScoresWithLabels, ScoreWithLabels
 
@@ -28,6 +29,7 @@ CHANGED_QUESTION = "of questions that read otherwise in this test set"
 EVEN = "of hits on which people are evenly divided"
 UNNAMED = "of hits of which that is not known by which the gold is named ({})"
 PART = "not gold of hits that are a part of what the gold names, or hold it"
+HIGHER = "of a higher grade than the gold that the hit is a part of, or holds"
 _WHOLE = ("page", "url", "doc", "span")
 
 
@@ -73,10 +75,11 @@ def refuse_alone(labels: object, without_bad: bool) -> None:
         raise UsageError("--without-bad is about questions marked bad. Name the labels: --labels labels.jsonl.")
 
 
-def relabelled(testset: TestSet, marks: Marks, *, without_bad: bool = False) -> RelabelledTestSet:
+def relabelled(testset: TestSet, marks: Marks, *, without_bad: bool = False, page_offset: int = 0) -> RelabelledTestSet:
     """The test set with the gold that most people who marked a hit agree on.
 
-    Of an even division nothing is applied. A hit becomes gold in the way in which the gold of its question is named.
+    Of an even division nothing is applied. A hit becomes gold in the way in which the gold of its question is named;
+    `page_offset` is added to the page numbers of hits.
     """
     unused: Counter[str] = Counter()
     known: dict[str, list[Mark]] = {}
@@ -90,6 +93,7 @@ def relabelled(testset: TestSet, marks: Marks, *, without_bad: bool = False) -> 
         else:
             known.setdefault(mark.question, []).append(mark)
     default = next((how for gold in testset.golds[:1] if (how := naming(gold))), "id")
+    called = _called(testset, marks.standing)
     golds: dict[str, tuple[Gold, ...]] = {}
     applied: list[Mark] = []
     bad: list[str] = []
@@ -102,13 +106,16 @@ def relabelled(testset: TestSet, marks: Marks, *, without_bad: bool = False) -> 
             if mark.kind == "hit":
                 by_hit.setdefault(mark.thing, []).append(mark)
         gold = before = testset[id_].gold if by_hit else ()
-        for same in by_hit.values():
-            grade = _majority([mark.grade or 0 for mark in same])
+        how = next((naming(one) for one in before), default)
+        decided = [(_majority([mark.grade or 0 for mark in same]), same) for same in by_hit.values()]
+        # hits may be parts of one unit, which has the highest grade, in whatever order they were marked
+        for grade, same in sorted(decided, key=lambda one: (-(one[0] or 0), str(one[1][0].thing))):
             hit = same[0].hit
             assert hit is not None  # of a mark of a hit
             reason = EVEN if grade is None else None
             if grade is not None:
-                gold, reason = _with(gold, hit, grade, next((naming(one) for one in before), default))
+                found = replace(hit, doc=called.get(hit.doc or "", hit.doc), page=_pages(hit.page, page_offset))
+                gold, reason = _with(gold, found, grade, how)
             if reason is not None:
                 unused[reason] += len(same)
             else:
@@ -123,6 +130,20 @@ def relabelled(testset: TestSet, marks: Marks, *, without_bad: bool = False) -> 
         applied=tuple(applied),
         changed=tuple(golds), bad=tuple(bad), left_out=left_out, unused=dict(unused), torn=marks.torn,
     )  # fmt: skip
+
+
+def _called(testset: TestSet, marks: Sequence[Mark]) -> Mapping[str, str]:
+    """The file of each marked hit as the gold calls it: under another name it would be another file."""
+    from karat.core.run import Run
+    from karat.match import FileNames
+
+    docs = list(dict.fromkeys(mark.hit.doc for mark in marks if mark.hit is not None and mark.hit.doc))
+    golds = [gold for gold in testset.golds if gold.doc] if docs else []
+    files = FileNames(golds, [replace(Run.from_lists("labels", {"": docs}), fields={"doc": docs})])
+    names: dict[str, str] = {}
+    for gold in golds:
+        names.setdefault(files.of(gold.doc), gold.doc or "")
+    return {doc: names[file] for doc in docs if (file := files.of(doc)) in names}
 
 
 def _is_same(mark: Mark, testset: TestSet, digests: dict[str, str]) -> bool:
@@ -159,7 +180,7 @@ def _with(gold: tuple[Gold, ...], hit: MarkedHit, grade: int, how: str) -> tuple
     if same:
         return tuple(replace(entry, grade=grade) if entry in same else entry for entry in gold), None
     if holds:
-        return gold, None if grade else PART
+        return gold, PART if not grade else HIGHER if grade > max(entry.grade for entry in holds) else None
     if how in _WHOLE and not grade:
         return gold, PART
     unit = _unit(hit, grade, how)
@@ -175,7 +196,7 @@ def _unit(hit: MarkedHit, grade: int, how: str) -> Gold | None:
     if how == "quote":
         return Gold(doc=hit.doc, quote=hit.quote, grade=grade) if hit.quote else None
     if how == "page":
-        page = (hit.page or "").partition(",")[0].strip()
+        page = (hit.page or "").partition(",")[0]
         return Gold(doc=hit.doc, page=page, grade=grade) if hit.doc and page else None
     return Gold(doc=hit.doc, grade=grade) if how == "doc" and hit.doc else None
 
@@ -184,8 +205,9 @@ def _is_unit(gold: Gold, hit: MarkedHit) -> bool:
     """Whether an entry names just this hit."""
     if gold.quote is not None:
         return bool(hit.quote) and gold.doc in (None, hit.doc) and _words(gold.quote) == _words(hit.quote or "")
-    name = gold.id if gold.id is not None else gold.chunk
-    return name == hit.id
+    if gold.id is not None:
+        return gold.id == hit.id
+    return gold.chunk == hit.id and (gold.doc is None or hit.doc in (None, gold.doc))
 
 
 def _holds(hit: MarkedHit, gold: Gold) -> bool:
@@ -193,10 +215,15 @@ def _holds(hit: MarkedHit, gold: Gold) -> bool:
     if gold.doc is not None and hit.doc is not None and gold.doc != hit.doc:
         return False
     if gold.quote is not None:
-        return _words(gold.quote) in _words(hit.quote or "")
+        return f" {_words(gold.quote)} " in f" {_words(hit.quote or '')} "
     if gold.id is not None or gold.chunk is not None or gold.doc is None or hit.doc is None:
         return False
-    return gold.page is None or gold.page in [page.strip() for page in (hit.page or "").split(",")]
+    return gold.page is None or not {*pages_of(gold.page)}.isdisjoint((hit.page or "").split(","))
+
+
+def _pages(listed: str | None, offset: int) -> str:
+    """The pages of a hit as the gold counts them, one by one."""
+    return ",".join(shift(page, offset) for one in (listed or "").split(",") for page in pages_of(one))
 
 
 def _words(text: str) -> str:
@@ -238,7 +265,8 @@ def with_labels(
     from karat.stats.summary import summarise
 
     before = evaluation.testset
-    marked = relabelled(before, read_marks(labels), without_bad=without_bad)
+    offset = choices.matching.page_offset
+    marked = relabelled(before, read_marks(labels), without_bad=without_bad, page_offset=offset)
     measures = [measure for measure in evaluation.scores.measures if measure.spec.stage == "retrieval"]
     notes = marked.notes()
     if len(measures) < len(evaluation.scores.measures):

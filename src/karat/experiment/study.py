@@ -200,7 +200,7 @@ def study_of(
         hits={c.name: shown_hits(c, testset, {} if c.resolution else held.get(c.name, {})) for c in shown},
         seconds={c.name: tuple(c.seconds) for c in systems if len(c.seconds)},
         timed={c.name: c.timed for c in systems if c.timed is not None},
-        answers={c.name: answers_of(c) for c in systems if c.run.has_answers},
+        answers={c.name: answers_of(c, testset) for c in systems if c.run.has_answers},
         manifest=dict(manifest or {}),
         answer_gold=answer_gold,
     )
@@ -237,10 +237,12 @@ def _timed_notes(systems: Sequence[StudySystem], testset: TestSet) -> Iterator[N
         )
 
 
-def answers_of(system: StudySystem) -> dict[str, StudyAnswer]:
+def answers_of(system: StudySystem, testset: TestSet) -> dict[str, StudyAnswer]:
     """The answers of a system as reports show them."""
     from karat.core.text.refusals import declines
+    from karat.systems.source import whole_seconds
 
+    whole = dict(zip(testset.ids, whole_seconds(system.run, testset.ids, system.seconds), strict=True))
     return {
         qid: StudyAnswer(
             system.name,
@@ -256,7 +258,7 @@ def answers_of(system: StudySystem) -> dict[str, StudyAnswer]:
             confidence=a.confidence,
             declined=declines(a.text or ""),
             seconds=a.seconds.get("answer"),
-            seconds_total=a.seconds.get("total"),
+            seconds_total=whole.get(qid),
         )
         for qid, a in system.run.answers.items()
     }
@@ -346,7 +348,8 @@ def _failures(
         )  # fmt: skip
         if system.run.has_answers:
             name, scored = system.name, answer_scores(evaluation.scores, system.name)
-            answers = {qid: a for qid, a in answers_of(system).items() if qid not in system.run.failed}
+            given = answers_of(system, evaluation.testset)
+            answers = {qid: a for qid, a in given.items() if qid not in system.run.failed}
             answer_gold[name] = gold_given(resolution, ranked, k, answers)
             attribution = attribute_answers(attribution, name, resolution.testset, answers, scored, answer_gold[name])
         failures += attribution.failures

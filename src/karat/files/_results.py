@@ -126,7 +126,7 @@ class ResultReader(RecordReader):
             return ResultRow(error=reason)
         hits, contexts = self._hits.read(record)
         steps = self._step_rows(record)
-        is_union = steps is not None and (hits is None or hits.fields.keys() <= {"text"})
+        is_union = steps is not None and (hits is None or hits.fields.keys() == {"text"})
         if is_union and any(HITS in step for step in steps or ()):
             hits = HitColumns.of(union_of(step.get(HITS, ()) for step in steps or ()))
         blank = hits is None and (steps is not None or (contexts is None and self._hits.lists_nothing(record)))

@@ -23,7 +23,7 @@ IR_DATASETS = "irds:"
 _DICT, _STATE, _INFO = "dataset_dict.json", "state.json", "dataset_info.json"
 _OWN = frozenset({_DICT, _STATE, _INFO, "dataset_infos.json"})
 _TABLES = frozenset({"arrow", "csv", "json", "jsonl", "ndjson", "parquet", "tsv"})
-_SHARD = re.compile(r"[-_.]\d+-of-\d+$")
+_SHARD = re.compile(r"[-_.]\d+-of-(\d+)$")
 _SPLITS = frozenset({"train", "test", "dev", "validation", "valid", "val", "eval"})
 _QRELS = ("qrels", "default", "data")  # MTEB keeps judgements as its default configuration
 _META_LIMIT = 16 << 20
@@ -122,6 +122,7 @@ def choose(folder: Path, splits: Splits, wanted: str | None, usual: str, left: S
     for file in files:
         _check_inside(folder, file)
         _refuse_pointer(file)
+    _check_complete(folder, name, files)
     others = [other for other in names if other != name]
     parts = [f"split {name}" if name else ""]
     parts += [plural(len(files), "file")] if len(files) > 1 else []
@@ -225,15 +226,27 @@ def _ending(path: Path) -> str:
     return path.name.lower().removesuffix(".gz").rpartition(".")[2]
 
 
+def _without_endings(path: Path) -> str:
+    name = path.name[:-3] if path.name.lower().endswith(".gz") else path.name
+    return name.rpartition(".")[0]
+
+
 def _stem(path: Path) -> str:
     """A file's name without endings and the number of its shard."""
-    name = path.name[:-3] if path.name.lower().endswith(".gz") else path.name
-    return _SHARD.sub("", name.rpartition(".")[0])
+    return _SHARD.sub("", _without_endings(path))
 
 
 def _names_split(path: Path) -> bool:
     """Whether a file is called as a split is, or as a numbered part of one."""
-    return _stem(path) in _SPLITS or bool(_SHARD.search(path.name.lower().removesuffix(".gz").rpartition(".")[0]))
+    return _stem(path) in _SPLITS or _SHARD.search(_without_endings(path)) is not None
+
+
+def _check_complete(folder: Path, split: str, files: Sequence[Path]) -> None:
+    """Files that say how many they are must be so many: a download that ended early is no dataset."""
+    told = {int(found[1]) for path in files if (found := _SHARD.search(_without_endings(path)))}
+    if told and told != {len(files)}:
+        problem = f"holds {len(files)} of {max(told)} files{f' of split {split!r}' if split else ''}"
+        raise InputError(problem, place=str(folder), remedy="Save, copy or download the dataset again.")
 
 
 def _json(path: Path) -> Mapping[str, Any]:

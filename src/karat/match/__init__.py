@@ -6,7 +6,7 @@ from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
 from karat.match._excluded import Exclusions
-from karat.match._files import address_of, is_url
+from karat.match._files import FileNames, address_of, is_url
 from karat.match._join import Join, Key
 from karat.match._judge import JudgingSettings, held_gold, judge, share_matched
 from karat.match._match import Matched, check_questions, match, match_resolved
@@ -20,6 +20,7 @@ if TYPE_CHECKING:
 __all__ = [
     "MATCHERS",
     "Exclusions",
+    "FileNames",
     "Join",
     "JudgingSettings",
     "Key",

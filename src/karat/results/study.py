@@ -212,7 +212,7 @@ class StudyAnswer:
     confidence: float | None = None
     declined: bool = False
     seconds: float | None = None
-    seconds_total: float | None = None  # of retrieval and answering, where the system says no more
+    seconds_total: float | None = None  # of the whole question; None where a step that the system takes has none
 
 
 @dataclass(frozen=True, repr=False)

@@ -88,10 +88,11 @@ def flip_test(
                 part = flip_test(differences[rows], draws=draws, seed=seed, alpha=alpha, clusters=own)
                 tested.write_at(rows, part)
             return tested
-    grid, scale = _whole_numbers(differences)
-    n = known.sum(axis=1)
+    turned, turn = _turned(differences)
+    grid, scale = _whole_numbers(turned if groups is not None else _sorted(turned))
+    scale, n = turn * scale, known.sum(axis=1)
     if groups is None:
-        distinct = DistinctRows(np.column_stack([n, _sorted(grid)]))
+        distinct = DistinctRows(np.column_stack([n, grid]))
         units = _FlippedUnits(distinct.rows[:, 1:], distinct.rows[:, 0].astype(np.int64))
     else:
         distinct, units = _conversations(grid, known, groups)
@@ -259,26 +260,30 @@ def _test_rows(units: _FlippedUnits, draws: int, seed: int, alpha: float | None)
     return tested
 
 
-def _whole_numbers(differences: Floats) -> tuple[Floats, Floats]:
-    """Each row with a sum of 0 or more, as whole numbers; and its scale.
+def _turned(differences: Floats) -> tuple[Floats, Floats]:
+    """Each row with a sum of 0 or more, 0 for what has no value; and the sign that it is turned by."""
+    known = np.where(np.isfinite(differences), differences, 0.0)
+    known[np.abs(known) <= TIE] = 0.0
+    turn = np.where(known.sum(axis=1) < 0, -1.0, 1.0)
+    return known * turn[:, None], turn
+
+
+def _sorted(rows: Floats) -> Floats:
+    """Each row from its largest difference to its smallest, zeros last."""
+    return np.take_along_axis(rows, np.lexsort((rows, -np.abs(rows)), axis=1), axis=1)
+
+
+def _whole_numbers(rows: Floats) -> tuple[Floats, Floats]:
+    """Each row as whole numbers, and its scale.
 
     They stand on a grid so fine that every sum of them is exact in a double, in whatever order a machine adds; sums
     that are equal on paper then differ by one for each difference at most.
     """
-    known = np.where(np.isfinite(differences), differences, 0.0)
-    known[np.abs(known) <= TIE] = 0.0
-    turn = np.where(known.sum(axis=1) < 0, -1.0, 1.0)
-    known *= turn[:, None]
-    most = np.abs(known).max(axis=1, initial=0.0)
+    most = np.abs(rows).max(axis=1, initial=0.0)
     most = np.where(most > 0, most, 1.0)
-    changed = np.maximum(np.count_nonzero(known, axis=1), 1)
+    changed = np.maximum(np.count_nonzero(rows, axis=1), 1)
     unit = np.ldexp(1.0, 52 - np.frexp(changed.astype(np.float64))[1])
-    return np.rint(known / most[:, None] * unit[:, None]), turn * most / unit
-
-
-def _sorted(grid: Floats) -> Floats:
-    """Each row from its largest difference to its smallest, zeros last."""
-    return np.take_along_axis(grid, np.lexsort((grid, -np.abs(grid)), axis=1), axis=1)
+    return np.rint(rows / most[:, None] * unit[:, None]), most / unit
 
 
 def _conversations(grid: Floats, known: Bools, groups: Ints) -> tuple[DistinctRows, _FlippedUnits]:

@@ -277,3 +277,19 @@ def test_a_front_of_nothing_says_so():
     assert repr(ParetoFront(measure="MRR", cost="tokens")) == (
         "ParetoFront(MRR against tokens (mean): 0 of 0 systems on the front)"
     )
+
+
+def test_a_run_has_the_seconds_of_its_results_with_steps_beside_retrieval_and_answers(tmp_path):
+    """`compare` of the run counted retrieval and answer alone, where its own table had all."""
+    (tmp_path / "t.jsonl").write_text("".join(
+        json.dumps({"id": q, "question": f"{q}?", "answers": ["x"], "gold": [{"id": d} for d in docs]}) + "\n"
+        for q, docs in GOLD.items()
+    ))  # fmt: skip
+    rows = {"a": [{**row, "seconds": {**row["seconds"], "rerank": 5.0}} for row in rag(8, 0.5, 1)], "b": rag(7, 0.5, 1)}
+    for name, lines in rows.items():
+        (tmp_path / f"{name}.jsonl").write_text("".join(json.dumps(line) + "\n" for line in lines))
+    systems = [{"name": name, "results": f"{name}.jsonl"} for name in rows]
+    (tmp_path / "karat.yaml").write_text(json.dumps({"testset": "t.jsonl", "systems": systems}))
+    study = karat.run(tmp_path / "karat.yaml").study
+    said = {system: study.evaluation.usage_of(system, "seconds").mean for system in rows}
+    assert {system: costs["seconds"][0] for system, costs in study_costs(study).items()} == said == {"a": 6.5, "b": 1.5}

@@ -1,16 +1,21 @@
 """Labels and gold: what they change, what they cannot, and the scores beside those without, by hand."""
 
 import json
+from dataclasses import replace
 
 import pytest
 
 import karat
 from karat.core.errors import UsageError
 from karat.core.types import Gold, Question, TestSet
-from karat.experiment.relabel import CHANGED_QUESTION, EVEN, OTHER_QUESTION, PART, relabelled
+from karat.experiment.relabel import CHANGED_QUESTION, EVEN, HIGHER, OTHER_QUESTION, PART, relabelled
 from karat.experiment.review import apply_review, digest_of, export_review
 from karat.files import mark_of
-from karat.results.marks import Marks
+from karat.report.build.labelled import labelled_table
+from karat.report.document import Document
+from karat.report.lookups import EvaluationView
+from karat.report.render import markdown
+from karat.results.marks import Marks, ScoreWithLabels
 
 
 def hit(question, id_, grade, by="ann", **fields):
@@ -82,6 +87,52 @@ def test_gold_that_holds_gold_already_confirms_it():
     gold = Gold(doc="d", quote="in May")
     found = made(of(gold), hit("q1", "c9", 1, doc="d", quote="It is in May, they say."))
     assert (found.testset["q1"].gold, found.changed, len(found.applied)) == ((gold,), (), 1)
+
+
+@pytest.mark.parametrize("grades", [(1, 2), (2, 1)])
+def test_hits_of_one_unit_give_it_the_highest_grade_in_whatever_order(grades):
+    page = {"doc": "d", "page": "7"}
+    found = made(of(Gold(doc="d", page="4")), *(hit("q1", f"c{grade}", grade, **page) for grade in grades))
+    assert found.testset["q1"].gold == (Gold(doc="d", page="4"), Gold(**page, grade=2))
+
+
+def test_a_grade_above_that_of_the_gold_which_a_hit_confirms_is_counted():
+    gold = Gold(doc="d", page="4")
+    found = made(of(gold), hit("q1", "c9", 2, doc="d", page="4"))
+    assert (found.testset["q1"].gold, found.unused, found.applied) == ((gold,), {HIGHER: 1}, ())
+
+
+def test_a_quote_is_held_word_for_word():
+    gold = Gold(doc="d", quote="in May")
+    found = made(of(gold), hit("q1", "c9", 1, doc="d", quote="Not in Mayfair."))
+    assert found.testset["q1"].gold == (gold, Gold(doc="d", quote="Not in Mayfair."))
+
+
+def test_a_chunk_of_another_document_is_another_chunk():
+    gold = Gold(chunk="1", doc="a.md")
+    found = made(of(gold), hit("q1", "1", 0, doc="b.md"))
+    assert found.testset["q1"].gold == (gold, Gold(chunk="1", doc="b.md", grade=0))
+
+
+@pytest.mark.parametrize(("page", "recall"), [("4", 1.0), ("5", 0.75)])
+def test_files_are_called_as_the_gold_calls_them(page, recall, tmp_path):
+    """Gold of `docs/a.md` beside that of `a.md` made two files of it, and hits no longer held the other."""
+    gold = [{"id": f"q{n}", "question": f"{n}?", "gold": [{"doc": "a.md", "page": "4"}]} for n in range(2)]
+    rows = [{"id": f"q{n}", "retrieved": [{"id": "c", "doc": "docs/a.md", "page": "4"}]} for n in range(2)]
+    marked = {"id": f"c{page}", "doc": "docs/a.md", "page": page}
+    mark = {"kind": "hit", "question": "q1", "hit": marked, "grade": 1, "by": "ann", "at": ""}
+    (tmp_path / "labels.jsonl").write_text(json.dumps(mark) + "\n")
+    report = karat.score(gold, {"a": rows}, measures="Recall", labels=tmp_path / "labels.jsonl")
+    after = [row.after for row in report.evaluation.labelled.rows] or [report.mean("Recall")]
+    assert after == [pytest.approx(recall)]
+
+
+@pytest.mark.parametrize(
+    ("gold", "page", "offset", "added"), [("4-5", "5", 0, ()), ("4", "3", 1, ()), ("4", "4", 1, ("5",))]
+)
+def test_pages_are_counted_as_the_gold_counts_them(gold, page, offset, added):
+    found = made(of(Gold(doc="d", page=gold)), hit("q1", "c9", 1, doc="d", page=page), page_offset=offset)
+    assert [one.page for one in found.testset["q1"].gold] == [gold, *added]
 
 
 def test_a_hit_of_which_too_little_is_known_is_counted():
@@ -170,6 +221,16 @@ def test_bad_questions_are_left_out_of_the_scores_beside(labels):
     report = scored(labels, without_bad=True)
     assert rows(report)["MRR"] == (0.5, pytest.approx((1 + 1 + 0.5) / 3), 3)
     assert report.evaluation.labelled.left_out == ("q3",)
+
+
+def test_a_difference_of_ten_is_shown_as_ten(labels):
+    """AQWV falls to -39: "-10.2500" was written "-1.2500"."""
+    found = scored(labels).evaluation
+    rows = [ScoreWithLabels(system="bm25", measure="MRR", before=0.5, after=after, n_before=4, n_after=4)
+            for after in (-9.75, 0.75)]  # fmt: skip
+    (table,) = labelled_table(EvaluationView(replace(found, labelled=replace(found.labelled, rows=tuple(rows)))))
+    shown = markdown.render(Document("", [table]))
+    assert [line.split("|")[-3].strip() for line in shown.splitlines() if "bm25" in line] == ["-10.2500", "+.2500"]
 
 
 def test_without_bad_needs_labels():

@@ -74,6 +74,16 @@ def test_a_cloned_repository_is_read_by_the_names_of_its_files(tmp_path, where):
     assert read_testset(f"{folder}#train")[0].ids == ("a",)
 
 
+def test_a_split_that_lacks_a_file_is_refused(tmp_path):
+    folder = tmp_path / "repo"
+    jsonl(folder / "data/test-00000-of-00002.jsonl", ROWS[:1])
+    jsonl(folder / "data/train-00000-of-00001.jsonl", ROWS[1:])
+    assert refused(folder) == (
+        f"{folder}: holds 1 of 2 files of split 'test'. Save, copy or download the dataset again."
+    )
+    assert read_testset(f"{folder}#train")[0].ids == ("b",)
+
+
 def test_results_and_mapped_columns_of_a_dataset(tmp_path):
     folder = saved(tmp_path / "d", [{"nr": 1, "question": "Who?", "contexts": ["Ann did."], "answer": "Ann"}])
     (run,), info = read_results(folder, columns={"nr": "id"})
@@ -159,8 +169,8 @@ def test_judgements_that_do_not_fit(tmp_path):
     folder = beir(tmp_path / "b", test=[("q8", "d1", 1), ("q9", "d1", 1), ("7", "d1", 1)])
     assert "question 'q8' of test.tsv is not in queries.jsonl (2 of 3 judged questions)." in refused(folder)
     folder = mteb(tmp_path / "m")
-    shutil.copy(folder / "qrels/test-00000-of-00002.parquet", folder / "qrels/test-00003-of-00004.parquet")
-    assert "documents of question '7' are judged twice, in test-00003-of-00004.parquet and before" in refused(folder)
+    shutil.copy(folder / "qrels/test-00000-of-00002.parquet", folder / "qrels/test-00001-of-00002.parquet")
+    assert "documents of question '7' are judged twice, in test-00001-of-00002.parquet and before" in refused(folder)
 
 
 def test_mapped_columns_of_the_queries(tmp_path):

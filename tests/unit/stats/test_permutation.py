@@ -104,3 +104,14 @@ def test_under_the_null_p_is_uniform():
     p = sign_flip(differences)
     for share in (0.05, 0.2, 0.5, 0.9):
         assert (p <= share).mean() == pytest.approx(share, abs=0.035)
+
+
+def test_the_largest_difference_has_the_first_sign_as_its_float_says():
+    """Rounding to whole numbers comes after the order: it would make equals of sizes that differ, and draw others."""
+    rng = np.random.default_rng(7)
+    row = np.round(rng.integers(0, 6, 60) / 5, 1) - np.round(rng.integers(0, 5, 60) / 5, 1)
+    row = row if row.sum() >= 0 else -row
+    row = row[np.lexsort((row, -np.abs(row)))]
+    sums = np.concatenate([signs @ row for signs in drawn_signs(len(row), 2000, 0)])
+    reached = np.count_nonzero(np.abs(sums) >= row.sum() - 1e-9)
+    assert flip_test(rng.permutation(row)[None], draws=2000).p[0] == (reached + 1) / 2001

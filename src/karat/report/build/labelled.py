@@ -21,15 +21,13 @@ def labelled_table(view: EvaluationView) -> Iterator[Block]:
     order = {name: place for place, name in enumerate([*key, *(m.name for m in view.ordered_measures)][::-1])}
     ordered = sorted(labelled.rows, key=lambda row: -order.get(row.measure, -1))
     rows: list[list[Cell]] = [
-        [row.measure, row.system, row.before, row.after,
-         "" if row.difference is None else f"{row.difference:+.4f}".replace("0.", ".", 1), row.n_after]
-        for row in ordered
-    ]  # fmt: skip
+        [row.measure, row.system, row.before, row.after, row.difference, row.n_after] for row in ordered
+    ]
     with_them = f"with {plural(labelled.labels, 'label')}"
     if labelled.left_out:
         with_them += f", without {plural(len(labelled.left_out), 'bad question')}"
     columns = [Column("measure", pick=True), Column("system"), Column("without", "score")]
-    columns += [Column("with", "score"), Column("difference", "amount"), Column("n", "count")]
+    columns += [Column("with", "score"), Column("difference", "difference"), Column("n", "count")]
     most = sum(row.measure in key for row in labelled.rows) or None
     by = f" by {', '.join(labelled.people)}" if labelled.people else ""
     caption = f"Scores {with_them}{by}: {plural(labelled.changed, 'question')} with other gold"

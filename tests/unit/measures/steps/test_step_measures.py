@@ -94,6 +94,15 @@ def test_a_row_without_a_ranking_of_its_own_has_the_union_and_any_other_its_own(
     assert by == {"q1": ["n", "a", "b"], "q2": ["x", "c"], "q3": [], "q4": ["e"], "q5": ["f"]}
 
 
+def test_an_empty_ranking_is_a_ranking_of_its_own():
+    """It scores 0: the union of the steps stood in its place."""
+    row = {"id": "q1", "retrieved": [], "steps": [{"query": "x", "retrieved": ["a"]}]}
+    report = karat.score({"q1": {"a": 1}, "q2": {"b": 1}}, {"s": [row, {"id": "q2", "retrieved": ["b"]}]},
+                         measures=["Recall", "UnionRecall"])  # fmt: skip
+    assert report.mean("Recall") == 0.5
+    assert report.mean("UnionRecall") == 1.0
+
+
 def test_steps_are_measured_by_default_and_a_slice():
     report = scored(measures=None, by="steps")
     assert {"Steps", "TokensToGold"} <= set(report.measures)
