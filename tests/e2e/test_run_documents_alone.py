@@ -182,7 +182,7 @@ def test_an_index_that_one_list_holds_whole_is_warned_of(karat, put):
                       "kind": "<script>", "gold": [{"doc": "a.md", "quote": "holds 42,000 litres"}]}])  # fmt: skip
     told = karat("run", "docs", "--testset", "qa.jsonl", "--json")
     assert told.code == 0, told.err
-    assert "the index has 1 chunks: a list of 20 hits holds all of them." in json.loads(told.out)["warnings"]
+    assert "the index has 1 chunk: a list of 20 hits holds all of them." in json.loads(told.out)["warnings"]
 
 
 @pytest.mark.slow

@@ -192,7 +192,7 @@ def _warnings(testset: GeneratedTestSet | None, index: Index) -> list[str]:
             "anew, and only what has no reply yet is asked again."
         )
     if len(index.chunks) <= max(CUTS):
-        warnings.append(f"the index has {len(index.chunks):,} chunks: a list of {max(CUTS)} hits holds all of them.")
+        warnings.append(f"the index has {plural(len(index.chunks), 'chunk')}: a list of {max(CUTS)} hits holds all of them.")
     return warnings
 
 
