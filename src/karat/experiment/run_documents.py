@@ -192,7 +192,8 @@ def _warnings(testset: GeneratedTestSet | None, index: Index) -> list[str]:
             "anew, and only what has no reply yet is asked again."
         )
     if len(index.chunks) <= max(CUTS):
-        warnings.append(f"the index has {plural(len(index.chunks), 'chunk')}: a list of {max(CUTS)} hits holds all of them.")
+        chunks = plural(len(index.chunks), "chunk")
+        warnings.append(f"the index has {chunks}: a list of {max(CUTS)} hits holds all of them.")
     return warnings
 
 
