@@ -27,7 +27,7 @@ def table_frame(input: Input) -> tuple[pl.DataFrame, Sequence[int]]:
         numbered = list(input.records())
         columns = {name: _series([record.get(name) for _, record in numbered]) for name in input.fields}
         return pl.DataFrame(columns), [row for row, _ in numbered]
-    frame, rows = text or (input.frame, range(1, input.frame.height + 1))
+    frame, rows = text or (input.frame, input.sheet_rows or range(1, input.frame.height + 1))
     mapped = {field_name(column): field for column, field in input.columns.items()}
     names: dict[str, str] = {}
     for column in frame.columns:

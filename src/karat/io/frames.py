@@ -18,8 +18,11 @@ if TYPE_CHECKING:
     import polars as pl
 
 
-def read_workbook(source: Source) -> tuple[pl.DataFrame, str, list[str]]:
-    """The first sheet of a workbook, its name, and the names of the others."""
+def read_workbook(source: Source) -> tuple[pl.DataFrame, list[int], list[str]]:
+    """The first sheet of a workbook, the number of each of its rows, and the names of all sheets.
+
+    Rows are numbered as the sheet shows them, below the header in row 1; those without a filled cell are passed over.
+    """
     try:
         import fastexcel
     except ImportError:
@@ -45,7 +48,18 @@ def read_workbook(source: Source) -> tuple[pl.DataFrame, str, list[str]]:
             logger.removeFilter(_is_no_empty_column)
 
     frame = polars_errors_named(read, source, "cannot be read as a workbook")
-    return frame, names[0], names[1:]
+    filled = _filled_rows(frame)
+    return frame[filled], [row + 2 for row in filled], names
+
+
+def _filled_rows(frame: pl.DataFrame) -> list[int]:
+    """The rows that have a filled cell; spreadsheets leave others behind."""
+    import polars as pl
+    from polars import selectors
+
+    texts = selectors.string()
+    filled = frame.select(pl.any_horizontal(texts.str.strip_chars() != "", (~texts).is_not_null()))
+    return filled.to_series().fill_null(False).arg_true().to_list()
 
 
 def _is_no_empty_column(record: logging.LogRecord) -> bool:

@@ -49,6 +49,7 @@ class Input:
         self.span, self.reads_spans = (columns or {}).get(SPAN), False  # of traces: what spans are called that retrieve
         self.original: dict[str, str] = {}  # normalised name -> name in the file
         self.sheet_notes: tuple[str, ...] = ()  # which sheets of a workbook were left out
+        self.sheet_rows: list[int] = []  # the number of each row of a workbook, once read
         self.folder: Path | None = None
         self.split: str | None = None  # of a folder, named after its path
         self.selection: Selection | None = None  # of a dataset
@@ -210,7 +211,7 @@ class Input:
             return self._frame
         source = self.need_source()
         if self.shape == "workbook":
-            frame, sheet, others = read_workbook(source)
+            frame, self.sheet_rows, (sheet, *others) = read_workbook(source)
             if others:
                 self.sheet_notes = (f'sheet "{sheet}" read; not read: {", ".join(others)}',)
             return frame
@@ -238,7 +239,8 @@ class Input:
             files = (Input.open(path).raw_rows() for path in self.selection.files)
             return enumerate((record for rows in files for _, record in rows), 1)
         if self.shape in FRAMES:
-            return enumerate(chain.from_iterable(frame.iter_rows(named=True) for frame in self.frames()), 1)
+            rows = chain.from_iterable(frame.iter_rows(named=True) for frame in self.frames())
+            return zip(self.sheet_rows, rows, strict=True) if self.shape == "workbook" else enumerate(rows, 1)
         if self.shape == "jsonl":
             return _records.json_lines(self.need_source().lines(), self._refuse)
         if self.shape in ("csv", "tsv"):

@@ -95,6 +95,32 @@ def test_a_workbook(tmp_path):
     assert "used id, question, file, page; ignored author" in taken.notes
 
 
+def test_empty_rows_of_a_workbook_are_passed_over_and_errors_name_the_row_of_the_sheet(tmp_path):
+    pytest.importorskip("fastexcel")
+    openpyxl = pytest.importorskip("openpyxl")
+    book = openpyxl.Workbook()
+    for row in (("id", "question", "file"), (7, "a?", "h.pdf"), (None, None, None), (None, "  ", None), (8, "b?", "g")):
+        book.active.append(row)
+    book.save(tmp_path / "qa.xlsx")
+    testset, _ = read_testset(tmp_path / "qa.xlsx")
+    assert [q.id for q in testset] == ["7", "8"]
+    book.active.append((7, "c?", "g"))
+    book.save(tmp_path / "qa.xlsx")
+    with pytest.raises(InputError, match=r"row 6: .*first in row 2"):
+        read_testset(tmp_path / "qa.xlsx")
+
+
+def test_a_workbook_of_hits_names_the_row_of_the_sheet(tmp_path):
+    pytest.importorskip("fastexcel")
+    openpyxl = pytest.importorskip("openpyxl")
+    book = openpyxl.Workbook()
+    for row in (("query", "doc", "score"), ("q1", "a", 2.0), (None, None, None), ("q1", "a", 1.0)):
+        book.active.append(row)
+    book.save(tmp_path / "hits.xlsx")
+    with pytest.raises(InputError, match=r"row 4: .*stands twice"):
+        read_results(tmp_path / "hits.xlsx")
+
+
 def test_a_workbook_without_its_reader_says_what_to_do(tmp_path, monkeypatch):
     import sys
     import zipfile
