@@ -27,6 +27,7 @@ def test_a_clean_table_passes(karat, pages):
     told = karat("verify", "rows.csv", "--table", "table.csv")
     assert told.code == 0
     assert "170 figures checked: no contradiction." in told.out
+    assert "Not checked" not in told.out
 
 
 def test_a_mismatch_exits_with_4_and_says_why(karat, pages):

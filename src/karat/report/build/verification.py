@@ -29,6 +29,8 @@ def document(verification: Verification) -> Document:
         Listing([ListItem(mark, verdict(verification))], detail=Detail.QUIET),
         *map(Text, verification.notes),
     ]
+    if verification.of("ok"):  # said here, since a heading whose figures are not shown is not printed without text
+        blocks.append(Text("-v lists every figure."))
     for kind, head in _HEADS.items():
         figures, mark = verification.of(kind), _MARKS[kind]
         detail = {"unchecked": Detail.BRIEF, "ok": Detail.FULL}.get(kind, Detail.QUIET)
@@ -38,8 +40,6 @@ def document(verification: Verification) -> Document:
             reasons = _by_reason(figures)
             each = [ListItem(mark, line, more=tuple(_each(some))) for line, some in reasons]
         blocks.append(Listing(each, detail=detail))
-    if verification.of("ok"):
-        blocks.append(Text("-v lists every figure."))
     return Document("Verification", blocks)
 
 
