@@ -29,7 +29,8 @@ if TYPE_CHECKING:
     from karat.results.evaluation import Note
     from karat.results.study import Study
 
-_OF_FAILED = ("failed rows", "equal n")  # guards that say of rows that failed what an incomplete run says
+_EQUAL_N = "equal n"
+_OF_FAILED = ("failed rows", _EQUAL_N)  # guards that say of rows that failed what an incomplete run says
 
 
 @dataclass(frozen=True)
@@ -164,7 +165,7 @@ def gate(
         except KaratError as problem:
             raise UsageError(f"rule {rule.text!r}, position {_place(rule, str(problem))}: {problem}") from None
     missing += _missing(verdicts, ours, theirs)
-    fired = ours.study.evaluation.notes
+    fired = _fired(ours.study, {v.subject for v in verdicts})
     let = (*allow, *(_OF_FAILED if (ours.study.evaluation.scores.status == Status.failed).any() else ()))
     guards = tuple(n for n in fired if n.guard is not None and n.level == "warning" and n.guard not in let)
     resampled = conversations_note(ours.study.evaluation.scores.conversations)
@@ -310,6 +311,19 @@ def _chosen(verdicts: Sequence[RuleResult], ours: _Side) -> list[str]:
         return []
     by = ours.study.choice.best.measure if ours.study.choice is not None else ours.study.main
     return [f"rules that name no system are about {taken[0]}, the best of {len(ours.systems)} by {by}."]
+
+
+def _fired(study: Study, subjects: set[str]) -> tuple[Note, ...]:
+    """The notes of a run. Unequal n counts for what the rules are about and for the measure that chose the system.
+
+    Answers have a different n by measures that not every answer can have, such as NumberSupport of one without numbers.
+    """
+    from karat.diagnose.guards import equal_n
+
+    evaluation = study.evaluation
+    about = {study.main, *subjects}
+    compared = equal_n(one for one in evaluation.summaries if one.slice is None and one.measure in about)
+    return (*(note for note in evaluation.notes if note.guard != _EQUAL_N), *compared)
 
 
 def _allowed(fired: Sequence[Note], allow: Sequence[str]) -> list[str]:

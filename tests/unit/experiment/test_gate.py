@@ -1,5 +1,7 @@
 """Gates over runs made by hand: each subject, each outcome, each refusal."""
 
+from dataclasses import replace
+
 import pytest
 
 from karat.core.errors import UsageError
@@ -219,10 +221,23 @@ def test_a_guard_that_fired_fails_the_gate_unless_it_is_allowed(one):
     assert one("MRR >= 0", notes=(Note("warning", "Look.", None),)).passed
 
 
-def test_unequal_n_is_a_guard_unless_rows_failed(one):
-    notes = (Note("warning", "a 3, b 4.", "equal n"), Note("warning", "1 failed.", "failed rows"))
-    assert [note.guard for note in one("MRR >= 0", notes=notes[:1]).guards] == ["equal n"]
-    found = one("MRR >= 0", notes=notes, failed=[(0, 0, 0)])
+def test_unequal_n_is_a_guard_where_a_rule_or_the_choice_of_a_system_is_about_the_measure(tmp_path, study_of, store):
+    table = {name: [[value, 1.0] for value in MRR] for name in ("a", "b")}
+    notes = (Note("warning", "NumberSupport: a 4, b 3.", "equal n"),)
+    study = study_of(table, ["MRR", "NumberSupport"], undefined=[(1, 0, 1)], notes=notes)
+    run = store(tmp_path, study)
+    assert gate(run, ["a: MRR >= 0", "failed == 0"], runs_dir=tmp_path).passed
+    found = gate(run, ["a: MRR >= 0", "a: NumberSupport >= 0"], runs_dir=tmp_path)
+    assert (found.outcome, [note.guard for note in found.guards]) == ("fail", ["equal n"])
+    assert "NumberSupport" in found.guards[0].text
+    assert gate(run, ["a: NumberSupport >= 0"], runs_dir=tmp_path, allow="equal n").passed
+    by_it = store(tmp_path, replace(study, main="NumberSupport"))
+    assert not gate(by_it, ["MRR >= 0"], runs_dir=tmp_path).passed
+
+
+def test_unequal_n_is_no_guard_where_rows_failed(tmp_path, study_of, store):
+    run = store(tmp_path, study_of({"a": MRR, "b": MRR}, "MRR", failed=[(0, 0, 0)]))
+    found = gate(run, ["a: MRR >= 0"], runs_dir=tmp_path)
     assert (found.guards, found.outcome) == ((), "unknown")
 
 

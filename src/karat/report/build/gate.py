@@ -39,6 +39,7 @@ def document(gate: Gate, *, broken_only: bool = False) -> Document:
     shown = [v for v in gate.verdicts if not broken_only or v.outcome != "pass"]
     allowed = ", which is allowed" if gate.allows_incomplete else ": --allow-incomplete judges what there is"
     guards = [f"{note.guard}: {note.text}" for note in gate.guards]
+    allowing = " ".join(f'--allow "{name}"' for name in dict.fromkeys(note.guard for note in gate.guards))
     return Document(
         "",
         [
@@ -50,7 +51,7 @@ def document(gate: Gate, *, broken_only: bool = False) -> Document:
             bullets(gate.incomplete, "!", detail=QUIET),
             Heading("Guards that fired on the run", depth=3, detail=QUIET),
             bullets(guards, "!", detail=QUIET),
-            *([Text("--allow GUARD accepts a warning that is expected.", detail=QUIET)] if guards else []),
+            *([Text(f"Where this is expected: {allowing}", detail=QUIET)] if guards else []),
         ],
     )
 
