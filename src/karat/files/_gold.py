@@ -6,6 +6,7 @@ import re
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
+from karat.core.text.words import plural
 from karat.core.types import Gold
 from karat.files._entries import GOLD_ENTRY, columns_of, gold_of, side_by_side, span_of
 from karat.io import cells
@@ -13,6 +14,8 @@ from karat.io.cells import CellError, Record
 from karat.io.fields import FLAT_GOLD, Columns
 from karat.io.pages import PageReader, pages_of
 
+_FILE = r"\.(?:pdf|docx?|html?|md|txt|pptx?|xlsx?)\b"
+_CROWDED = re.compile(rf"{_FILE}[\s,;(]+[^\W\d]{{0,7}}[.=]?\s?\d|{_FILE}\s*[;,|\n].*{_FILE}", re.I)
 _IDS = {"gold_id": "id", "gold_chunk": "chunk", "gold_url": "url", "gold_doc": "doc"}
 _PAGES = ("gold_page_number", "gold_page", "gold_page_label")
 
@@ -166,4 +169,16 @@ def range_note(golds: Iterable[Gold]) -> list[str]:
     return [
         f'page "{page}" read as pages {listed} ({len(numbers):,} gold pages){more}, unless a page '
         f'of the index is labelled so. If it is a label, write "label:{page}", or --map page=page_label'
+    ]
+
+
+def crowded_note(golds: Iterable[Gold]) -> list[str]:
+    """What to do about gold documents that are a file and a page, or several files, in one text."""
+    documents = dict.fromkeys(gold.doc or gold.id or "" for gold in golds)
+    crowded = [name for name in documents if _CROWDED.search(name)]
+    if not crowded:
+        return []
+    return [
+        f"{cells.quoted(crowded[0], 40)} is read as one name ({plural(len(crowded), 'gold document')} like it): give pages "
+        'a column "page", and several files a list'
     ]

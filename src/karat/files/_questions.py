@@ -11,7 +11,7 @@ from typing import Any
 from karat.core.text.words import plural
 from karat.core.types import Question, TestSet
 from karat.files._format import lists_hits
-from karat.files._gold import GoldReader, complete_gold, range_note
+from karat.files._gold import GoldReader, complete_gold, crowded_note, range_note
 from karat.files._history import HistoryReader
 from karat.files._nuggets import NuggetReader
 from karat.io import cells
@@ -289,7 +289,7 @@ def _refuse_other(input: Input, question: Question, first: Question, row: int, f
 
 
 def _notes(reader: QuestionReader, testset: TestSet) -> list[str]:
-    notes = [*reader.pages.notes(), *range_note(testset.golds)]
+    notes = [*reader.pages.notes(), *range_note(testset.golds), *crowded_note(testset.golds)]
     notes += reader.id_notes() + gold_notes(testset) + reader.nuggets.notes()
     notes += reader.history.notes(testset)
     if excluding := sum(bool(question.excluded) for question in testset):

@@ -53,7 +53,7 @@ class RunBuilder:
         self.docs += hits.ids()
         scores = hits.fields.get("score") or [None] * hits.size
         self.scores += scores
-        for field in _HIT_FIELDS.intersection(hits.fields):
+        for field in filter(_HIT_FIELDS.__contains__, hits.fields):
             column = self.fields.setdefault(field, [])
             column.extend([None] * (place - len(column)))
             column += hits.fields[field]

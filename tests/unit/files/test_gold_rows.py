@@ -119,3 +119,27 @@ def test_judgements_of_two_pages_of_a_document_are_two(tmp_path):
     path.write_text("query_id,doc_id,page,relevance\n1,d,3,1\n1,d,3,2\n")
     with pytest.raises(InputError, match=r"line 3: a judgement of .* stands twice \(first in line 2\)"):
         read_testset(path)
+
+
+@pytest.mark.parametrize(
+    "name",
+    [
+        "r.pdf, p. 3-4",
+        "r.pdf p.3",
+        "r.PDF (page 3)",
+        "R\u00e9sum\u00e9.docx, S. 2",
+        "a.pdf; b.pdf",
+        "a.pdf, p. 1; b.pdf",
+    ],
+)
+def test_a_file_and_its_page_in_one_text_are_told_how_to_be_written(name):
+    rows = [{"question": "a?", "source": name}, {"question": "b?", "source": "c.pdf"}]
+    (note,) = [note for note in as_testset(rows)[1].notes if "read as one name" in note]
+    assert note.endswith('(1 gold document like it): give pages a column "page", and several files a list')
+
+
+@pytest.mark.parametrize(
+    "name", ["r.pdf", "h.pdf#0012", "h.pdf::chunk-3", "2 reports, p. 3.pdf", "a 3.pdf", "x.pdf.md"]
+)
+def test_a_plain_name_of_a_document_is_no_page(name):
+    assert not any("read as one name" in note for note in as_testset([{"question": "a?", "source": name}])[1].notes)

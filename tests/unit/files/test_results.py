@@ -328,3 +328,9 @@ def test_scores_that_do_not_pair_up_with_ids_are_left_aside_aloud():
 def test_hits_and_scores_in_a_cell_of_a_table_are_read_as_in_json(put):
     (run,), _ = read_results(put("a.csv", 'id,retrieved\nq1,"{""d1"": 0.5, ""d2"": 0.75}"\n'))
     assert (list(run.docs), run.scores.tolist()) == (["d2", "d1"], [0.75, 0.5])
+
+
+def test_fields_of_hits_stand_in_the_order_of_the_file():
+    hit = {"id": "1", "url": "http://x", "text": "t", "doc": "d", "tokens": 3}
+    ((run,), _) = as_runs([{"id": "q", "retrieved": [hit, {**hit, "id": "2", "page": "4"}]}])
+    assert list(run.fields) == ["url", "text", "doc", "tokens", "page"]
