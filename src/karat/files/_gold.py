@@ -179,6 +179,6 @@ def crowded_note(golds: Iterable[Gold]) -> list[str]:
     if not crowded:
         return []
     return [
-        f"{cells.quoted(crowded[0], 40)} is read as one name ({plural(len(crowded), 'gold document')} like it): give pages "
-        'a column "page", and several files a list'
+        f"{cells.quoted(crowded[0], 40)} is read as one name ({plural(len(crowded), 'gold document')} like it): "
+        'give pages a column "page", and several files a list'
     ]
