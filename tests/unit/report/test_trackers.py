@@ -323,3 +323,23 @@ def test_lines_hold_no_text_that_serves_as_an_id_and_no_steps(make, tmp_path):
     line = json.loads((tmp_path / "y.jsonl").read_text().splitlines()[0])
     assert (line["question"], line["ranked"]) == (asked[0], [text])
     assert line["steps"][0]["query"] == CANARY
+
+
+def test_texts_that_serve_as_ids_are_not_written_of_hits_and_systems_that_no_report_shows(tmp_path, capsys):
+    """A report shows ten hits of six systems."""
+    question = {"id": "q1", "question": "What?", "gold": [{"quote": f"{CANARY} stands here"}]}
+    (tmp_path / "qa.jsonl").write_text(json.dumps(question))
+    hits = [*({"id": f"d{n}", "text": "nothing"} for n in range(12)), {"text": f"Here {CANARY} stands here."}]
+    systems = []
+    for number in range(8):
+        row = {"id": "q1", "retrieved": hits if number == 0 else hits[::-1]}
+        (tmp_path / f"{number}.jsonl").write_text(json.dumps(row))
+        systems.append({"name": f"s{number}", "results": f"{number}.jsonl"})
+    spec = {"testset": "qa.jsonl", "match": "quote", "systems": systems, "measures": ["MRR"], "outputs": []}
+    (tmp_path / "karat.yaml").write_text(json.dumps(spec))
+    found = karat.run(tmp_path / "karat.yaml").study
+    capsys.readouterr()
+    send(found, "jsonl", run="r")
+    written = capsys.readouterr().out
+    assert len(written.splitlines()) == 8
+    assert CANARY not in written
