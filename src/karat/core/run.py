@@ -8,6 +8,7 @@ from dataclasses import KW_ONLY, dataclass, field, replace
 from functools import cached_property
 from itertools import chain, repeat
 from math import isfinite
+from operator import eq
 from typing import TYPE_CHECKING, Any, Literal, TypeVar, overload
 
 import numpy as np
@@ -169,6 +170,11 @@ class Run(NotebookView):
     def doc_list(self) -> Sequence[str]:
         """The ids of the hits as Python strings."""
         return self.docs if isinstance(self.docs, list | HitColumn) else list(self.docs)
+
+    @property
+    def has_texts_for_ids(self) -> bool:
+        """Whether hits were given without ids, so that the text of each serves as one."""
+        return any(map(eq, self.doc_list, self.fields.get("text", ())))
 
     def by_score(self) -> Run:
         """The same hits ranked by their scores; without scores, unchanged."""

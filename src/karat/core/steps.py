@@ -10,12 +10,12 @@ from dataclasses import dataclass, field, replace
 from functools import cached_property
 from itertools import chain
 from typing import TYPE_CHECKING, Any
+from unicodedata import category, normalize
 
 import numpy as np
 
 from karat.core.ranked import ranking
 from karat.core.run import HIT_FIELDS, Run, hit_tokens
-from karat.core.text.normalise import normalise
 from karat.core.types import Gold
 
 if TYPE_CHECKING:
@@ -24,6 +24,7 @@ if TYPE_CHECKING:
 Step = Mapping[str, Any]
 HITS, STEP = "retrieved", "step"
 _WIDE = 1 << 32  # more than any rank
+_PUNCTUATION, _SIGNS = ("Po", "Ps", "Pe", "Pi", "Pf"), "#%&*/@\\"  # of the former, those that change what is asked
 
 
 def hit_id(fields: Mapping[str, Any]) -> str:
@@ -49,7 +50,10 @@ def union_of(lists: Iterable[Iterable[dict[str, Any]]]) -> list[dict[str, Any]]:
 
 
 def repeated_calls(steps: Iterable[Step]) -> list[bool | None]:
-    """Whether the same tool was asked the same before, letter case and punctuation aside; None without a query."""
+    """Whether the same tool was asked the same before; None without a query.
+
+    Letter case and punctuation around words are left aside. Signs of a calculation or a code are not: 2*3 is not 2+3.
+    """
     before: set[tuple[str, str]] = set()
     repeated: list[bool | None] = []
     for step in steps:
@@ -57,10 +61,17 @@ def repeated_calls(steps: Iterable[Step]) -> list[bool | None]:
         if not query:
             repeated.append(None)
             continue
-        call = (str(step.get("tool") or ""), normalise(query, "words") or query)
+        words = map(_bare, normalize("NFC", query.lower()).split())
+        call = (str(step.get("tool") or ""), " ".join(filter(None, words)) or query)
         repeated.append(call in before)
         before.add(call)
     return repeated
+
+
+def _bare(word: str) -> str:
+    """A word without the punctuation around it."""
+    inside = [place for place, sign in enumerate(word) if sign in _SIGNS or category(sign) not in _PUNCTUATION]
+    return word[inside[0] : inside[-1] + 1] if inside else ""
 
 
 def run_of_steps(run: Run) -> Run:

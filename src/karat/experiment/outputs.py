@@ -13,6 +13,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from karat.core.errors import UsageError
+from karat.experiment._costs import study_costs
 from karat.experiment.answering import rows_of
 from karat.io.writing import write_whole
 from karat.results.evaluation import Note
@@ -155,19 +156,20 @@ def _times(study: Study) -> bytes:
     systems = [name for name in study.evaluation.scores.systems if name in study.seconds or name in study.answers]
     pairs = [(name, q) for name in systems for q in questions]
     answers = [study.answers.get(name, {}).get(q) for name, q in pairs]
-    nothing = [None] * len(questions)
+    nothing, costs = [None] * len(questions), study_costs(study)
     table = pl.DataFrame(
         {
             "system": [name for name, _ in pairs],
             "question_id": [q for _, q in pairs],
             "seconds": [value for name in systems for value in study.seconds.get(name, nothing)],
             "seconds_answer": [a.seconds if a is not None else None for a in answers],
+            "seconds_total": [value for name in systems for value in costs[name]["seconds"]],
             "tokens": [a.tokens if a is not None else None for a in answers],
             "cost_usd": [a.cost_usd if a is not None else None for a in answers],
         },
         schema={
             "system": pl.String, "question_id": pl.String, "seconds": pl.Float64, "seconds_answer": pl.Float64,
-            "tokens": pl.Int64, "cost_usd": pl.Float64,
+            "seconds_total": pl.Float64, "tokens": pl.Int64, "cost_usd": pl.Float64,
         },
     )  # fmt: skip
     out = io.BytesIO()

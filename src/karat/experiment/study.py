@@ -198,6 +198,7 @@ def study_of(
         failure_counts=counts,
         error_classes=error_classes(evaluation, plan.recall) if spoken.has_error_classes else {},
         hits={c.name: shown_hits(c, testset, {} if c.resolution else held.get(c.name, {})) for c in shown},
+        texts_for_ids=tuple(c.name for c in systems if c.retrieved is None and c.run.has_texts_for_ids),
         seconds={c.name: tuple(c.seconds) for c in systems if len(c.seconds)},
         timed={c.name: c.timed for c in systems if c.timed is not None},
         answers={c.name: answers_of(c, testset) for c in systems if c.run.has_answers},

@@ -109,9 +109,9 @@ def _rows(study: Study, with_texts: bool) -> Iterator[Mapping[str, Any]]:
 
 
 def _has_texts_for_ids(study: Study, system: str) -> bool:
-    """Whether hits of a system were given without ids, so that the text of each serves as one."""
-    shown = study.hits.get(system, {})
-    return any(hit.chunk.id == hit.chunk.text for question in shown for hit in shown[question])
+    """Whether hits of a system have no ids; studies of an earlier version say it by the hits that they show alone."""
+    shown = study.hits.get(system, {}).values()
+    return system in study.texts_for_ids or any(hit.chunk.id == hit.chunk.text for hits in shown for hit in hits)
 
 
 def _sign(text: str) -> str:

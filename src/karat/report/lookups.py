@@ -2,10 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 from dataclasses import replace
 from functools import cached_property
-from statistics import median
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -256,11 +255,6 @@ class StudyView(EvaluationView):
         for question in self.evaluation.testset:
             questions.setdefault(question.slice_value(slice_name) or "(none)", []).append(question)
         return {value: questions[value] for value in slice_order(slice_name, questions)}
-
-    def seconds(self, systems: Iterable[str]) -> dict[str, float]:
-        """Median seconds a question, of the systems that were timed."""
-        times = {s: [x for x in self.study.seconds.get(s, ()) if x is not None] for s in systems}
-        return {s: median(known) for s, known in times.items() if known}
 
     def alpha(self, system: str) -> str | None:
         """The weight of the dense engine as it is written; None where a system has none."""

@@ -231,6 +231,7 @@ class Study(NotebookView):
     failure_counts: tuple[FailureCount, ...] = ()
     error_classes: Mapping[str, Mapping[str, int]] = field(default_factory=dict)  # system -> class -> questions
     hits: Mapping[str, Mapping[str, Sequence[StudyHit]]] = field(default_factory=dict)  # system -> question -> hits
+    texts_for_ids: tuple[str, ...] = ()  # systems of which hits have no ids, so that the text of each serves as one
     seconds: Mapping[str, Sequence[float | None]] = field(default_factory=dict)  # system -> per question
     timed: Mapping[str, int] = field(default_factory=dict)
     """System -> questions that were searched alone and timed, where the others were searched in batches."""

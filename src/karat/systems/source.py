@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Protocol
@@ -112,9 +112,15 @@ class ResultsFile:
 
 
 def seconds_before_answering(run: Run, questions: Sequence[str]) -> list[float | None]:
-    """Seconds of retrieval that results give for each question."""
-    seconds = [retrieval_seconds(run.answers[qid].seconds) if qid in run.answers else None for qid in questions]
-    return seconds if any(one is not None for one in seconds) else []
+    """Seconds of retrieval that results give for each question; empty where they give none."""
+    parts = [run.answers[qid].seconds if qid in run.answers else {} for qid in questions]
+    return known_seconds(retrieval_seconds(one, run.has_answers) for one in parts)
+
+
+def known_seconds(seconds: Iterable[float | None]) -> list[float | None]:
+    """The seconds, or an empty list where none is known."""
+    listed = list(seconds)
+    return listed if any(one is not None for one in listed) else []
 
 
 def whole_seconds(run: Run, questions: Sequence[str], retrieval: Sequence[float | None] = ()) -> list[float | None]:
@@ -135,8 +141,14 @@ def whole_seconds(run: Run, questions: Sequence[str], retrieval: Sequence[float 
     return [whole(question) for question in questions]
 
 
-def retrieval_seconds(parts: Mapping[str, float]) -> float | None:
-    """Seconds of retrieval: as such, or in all less those of answering."""
+def retrieval_seconds(parts: Mapping[str, float], answers: bool) -> float | None:
+    """Seconds of retrieval: as such, or in all less those of answering; of a system that `answers` these must be known.
+
+    >>> retrieval_seconds({"total": 3.0}, answers=False), retrieval_seconds({"total": 3.0}, answers=True)
+    (3.0, None)
+    """
     if "retrieve" in parts or "total" not in parts:
         return parts.get("retrieve")
+    if answers and "answer" not in parts:
+        return None
     return max(parts["total"] - parts.get("answer", 0.0), 0.0)

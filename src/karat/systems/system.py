@@ -14,7 +14,7 @@ from karat.systems.engines import Engines
 from karat.systems.retrieval import Retrieval
 from karat.systems.retrieved import Retrieved
 from karat.systems.settings import DEPTH, SystemSettings
-from karat.systems.source import RunRequest, SystemRun, retrieval_seconds
+from karat.systems.source import RunRequest, SystemRun, known_seconds, retrieval_seconds
 
 if TYPE_CHECKING:
     from karat.match import Exclusions
@@ -84,12 +84,11 @@ class System:
                     retrieving = spent[str(row["id"])]
                     rows[str(row["id"])] = row | ({} if retrieving is None else {"seconds": {"retrieve": retrieving}})
                     request.rows.keep(name, rows[str(row["id"])])
-        timed = [retrieval_seconds(rows.get(qid, {}).get("seconds", {})) for qid in testset.ids]
+        timed = known_seconds(retrieval_seconds(rows.get(qid, {}).get("seconds", {}), False) for qid in testset.ids)
         if len(asked) < len(testset):
             untimed = [{key: value for key, value in rows[qid].items() if key != "seconds"} for qid in testset.ids]
             run = replace(run_of_records(name, untimed), unique=True, complete=True)
-        known = any(spent is not None for spent in timed)
-        yield SystemRun(configuration=configuration, run=run, seconds=timed if known else (), notes=notes)
+        yield SystemRun(configuration=configuration, run=run, seconds=timed, notes=notes)
 
     def reads(self) -> Iterator[Path]:
         return self.settings.reads()

@@ -93,6 +93,14 @@ def test_times_are_of_retrieval_of_answering_and_of_both(one):
     assert [v.value for v in found.verdicts] == pytest.approx(list(rules.values()))
 
 
+def test_seconds_of_whole_questions_are_those_that_the_tables_show(one):
+    """Results that say the whole beside its parts took more than these: the gate added up the parts."""
+    answers = {"a": {f"q{n}": answer(f"q{n}", seconds=1.0, seconds_total=3.0) for n in range(4)}}
+    for seconds in ({"a": (1.0,) * 4}, {}):
+        (verdict,) = one("p50_seconds_total <= 2.5", seconds=seconds, answers=answers).verdicts
+        assert (verdict.outcome, verdict.value) == ("fail", 3.0)
+
+
 def test_a_slow_run_names_the_slowest(one):
     (verdict,) = one("max_seconds <= .25", seconds={"a": (0.1, 0.2, 0.3, 0.4)}).verdicts
     assert [b.question for b in verdict.broken] == ["q3", "q2"]

@@ -16,7 +16,7 @@ from karat.report.charts._draw import Drawing, steady
 from karat.report.charts._lens import BARS, Lens, distinct, shortened, wrap
 from karat.results.comparison import Pair
 from karat.results.evaluation import SelectiveAccuracy
-from karat.results.study import Configuration, FailureCount
+from karat.results.study import Configuration, FailureCount, StudyAnswer
 
 CUTS = "@{1,3,5,10}"
 MEASURES = ("F1" + CUTS, "Precision" + CUTS, "Recall" + CUTS, "Hit@5", "nDCG@5", "MRR")
@@ -296,6 +296,13 @@ def test_latency_has_percentiles_of_the_seconds_in_a_unit_that_fits(full):
     slow = replace(full, seconds={name: [2.0, None, 4.0] for name in full.seconds})
     row = rows_of(spec_of(slow, "latency"))[0]
     assert (row["p50"], row["n"]) == (3.0, 2)
+
+
+def test_latency_of_systems_that_answer_is_of_whole_questions(full):
+    system = next(iter(full.seconds))
+    whole = {f"q{i}": StudyAnswer(system, f"q{i}", "x", seconds=1.0, seconds_total=3.0) for i in range(20)}
+    rows = {row["name"]: row for row in rows_of(spec_of(replace(full, answers={system: whole}), "latency"))}
+    assert (rows[system]["p50"], rows[system]["p95"], rows[system]["n"]) == (3.0, 3.0, 20)
 
 
 def test_points_of_a_distribution_stand_where_the_scores_are(study):

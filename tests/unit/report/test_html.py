@@ -176,7 +176,13 @@ def test_the_summary_has_validation_oracle_failure_and_next_step(study):
     assert "Main failure not in the pool 1 of the 2 questions that hybrid fails." in text
     assert "would add .050 to the mean recall at 5" in text
     assert f"Next step {LABELS['not_in_pool'].step}" in text
-    assert "The quickest of them is dense: 2 ms a question." in text
+
+
+def test_the_quickest_is_that_by_seconds_of_whole_questions(study):
+    made = study()  # by seconds of retrieval dense is quicker
+    spent = tuple(usage(s, "seconds total", [took] * 20) for s, took in (("dense", 0.009), ("hybrid", 0.004)))
+    text = Page(page_of(replace(made, evaluation=replace(made.evaluation, usage=spent)), {})).text
+    assert "The quickest of them is hybrid: 4 ms a question." in text
 
 
 def test_alpha_stands_beside_each_kind(study):

@@ -126,14 +126,15 @@ def test_what_was_sent_in_part_is_marked_and_completed(study):
     whole = TrackingServer()
     with whole.running() as url:
         send(study, "mlflow", run="r", place=url)
-    for most in range(1, len(whole.sent), 2):
+    last = len(whole.sent) - 1
+    for most in (*range(1, last, 2), last):
         server = TrackingServer()
         server.most = most
         with server.running() as url:
             with pytest.raises(KaratError, match=r"failed: HTTP 400: BAD_REQUEST: no more\. .* completed, not doubled"):
                 send(study, "mlflow", run="r", place=url)
             marks = [server.tags(run).get("karat.sent") for run in server.active.values() if "r" in server.active]
-            assert "complete" not in marks or most == len(whole.sent) - 1
+            assert "complete" not in marks
             server.most = None
             send(study, "mlflow", run="r", place=url)
         metrics = {name: (run["data"]["metrics"], run["info"]["status"]) for name, run in server.active.items()}
@@ -323,3 +324,23 @@ def test_lines_hold_no_text_that_serves_as_an_id_and_no_steps(make, tmp_path):
     line = json.loads((tmp_path / "y.jsonl").read_text().splitlines()[0])
     assert (line["question"], line["ranked"]) == (asked[0], [text])
     assert line["steps"][0]["query"] == CANARY
+
+
+def test_texts_that_serve_as_ids_are_not_written_of_hits_and_systems_that_no_report_shows(tmp_path, capsys):
+    """A report shows ten hits of six systems."""
+    question = {"id": "q1", "question": "What?", "gold": [{"quote": f"{CANARY} stands here"}]}
+    (tmp_path / "qa.jsonl").write_text(json.dumps(question))
+    hits = [*({"id": f"d{n}", "text": "nothing"} for n in range(12)), {"text": f"Here {CANARY} stands here."}]
+    systems = []
+    for number in range(8):
+        row = {"id": "q1", "retrieved": hits if number == 0 else hits[::-1]}
+        (tmp_path / f"{number}.jsonl").write_text(json.dumps(row))
+        systems.append({"name": f"s{number}", "results": f"{number}.jsonl"})
+    spec = {"testset": "qa.jsonl", "match": "quote", "systems": systems, "measures": ["MRR"], "outputs": []}
+    (tmp_path / "karat.yaml").write_text(json.dumps(spec))
+    found = karat.run(tmp_path / "karat.yaml").study
+    capsys.readouterr()
+    send(found, "jsonl", run="r")
+    written = capsys.readouterr().out
+    assert len(written.splitlines()) == 8
+    assert CANARY not in written

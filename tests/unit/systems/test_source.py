@@ -91,6 +91,28 @@ def test_a_results_file_gives_each_of_its_systems_under_a_name_of_its_own(tmp_pa
     assert list(source.reads()) == [path]
 
 
+@pytest.mark.parametrize(
+    ("row", "seconds"),
+    [
+        ({"seconds": {"total": 3.0}}, [3.0]),
+        ({"seconds": {"total": 3.0}, "answer": "yes"}, []),
+        ({"seconds": 3.0, "answer": "yes"}, []),
+        ({"seconds": {"total": 3.0, "answer": 1.0}, "answer": "yes"}, [2.0]),
+    ],
+)
+def test_seconds_of_a_whole_question_that_was_answered_are_not_those_of_retrieval(tmp_path, row, seconds):
+    path = tmp_path / "theirs.jsonl"
+    path.write_text(json.dumps({"id": "1", "retrieved": ["a"], **row}))
+    (returned,) = ResultsFile(path).runs(Configuration("theirs", {}), request())
+    assert list(returned.seconds)[:1] == seconds
+
+
+def test_a_function_that_answers_has_no_seconds_of_retrieval(tmp_path):
+    (tmp_path / "both.py").write_text("def ask(q, k):\n    return {'retrieved': ['a'], 'answer': 'yes'}\n")
+    (returned,) = CallSettings("both:ask", tmp_path).runs(Configuration("mine", {}), request())
+    assert list(returned.seconds) == []
+
+
 def test_many_questions_are_searched_in_batches_and_a_sample_alone(index, monkeypatch):
     monkeypatch.setattr("karat.systems.retrieval.TIMED", 3)
     monkeypatch.setattr("karat.systems.retrieval.BATCH", 4)

@@ -23,7 +23,7 @@ from karat.measures.steps._over_steps import over_steps, where
 def repeated_calls(judged: Judged) -> MeasureResult:
     """Share of calls whose tool and query stood before in the same question, of retrieval and of other tools.
 
-    Letter case and punctuation of queries are left aside. Calls without a query are not counted.
+    Letter case and punctuation around the words of queries are left aside. Calls without a query are not counted.
     """
     return over_steps(
         judged,

@@ -160,7 +160,8 @@ def _sureness(view: StudyView, choice: Choice) -> tuple[str, str]:
 
 def _fastest(view: StudyView, choice: Choice) -> str:
     """The quickest among the best and its equals, where times are known."""
-    timed = view.seconds((choice.best.system, *(pair.a for pair in choice.equals)))
+    usage = {s: view.evaluation.usage_of(s, "seconds") for s in (choice.best.system, *(p.a for p in choice.equals))}
+    timed = {system: one.typical for system, one in usage.items() if one is not None}
     if len(timed) < 2:
         return ""
     quick = min(timed, key=lambda s: (timed[s], s))

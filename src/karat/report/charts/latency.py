@@ -83,14 +83,14 @@ def make(study: Study) -> Figure | Missing:
 
 
 def _times(study: Study, system: str) -> dict[str, float] | None:
-    """Percentiles of a system's seconds; the median and 95% where only these are known."""
-    taken = np.array([s for s in study.seconds.get(system, ()) if s is not None and np.isfinite(s)])
+    """Percentiles of a system's seconds of whole questions; the median and 95% where only these are known."""
+    answers = study.answers.get(system, {}).values()
+    seconds = [answer.seconds_total for answer in answers] if answers else study.seconds.get(system, ())
+    taken = np.array([s for s in seconds if s is not None and np.isfinite(s)])
     if len(taken):
         return {name: float(np.quantile(taken, share)) for name, share in SHARES.items()} | {"n": len(taken)}
-    for usage in study.evaluation.usage:
-        if usage.system == system and usage.what.startswith("seconds"):
-            return {"p5": usage.p50, "p50": usage.p50, "p95": usage.p95, "n": usage.n}
-    return None
+    usage = study.evaluation.usage_of(system, "seconds")
+    return None if usage is None else {"p5": usage.p50, "p50": usage.p50, "p95": usage.p95, "n": usage.n}
 
 
 chart = Chart("latency", "How long a question takes", "Seconds per question per system, as percentiles.", make)

@@ -98,8 +98,8 @@ def _sent(run: TrackedRun, server: _TrackingServer) -> str:
         server.log(one, [(name, value) for name, value in figures if isfinite(value)], params_of(system))
         server.finish(one)
     missing = [name for name, content in run.files.items() if not server.upload(whole, name, content)]
-    server.post("runs/set-tag", {"run_id": whole.id, "key": "karat.sent", "value": COMPLETE})
     server.finish(whole)
+    server.post("runs/set-tag", {"run_id": whole.id, "key": "karat.sent", "value": COMPLETE})
     lines = [f"sent {run.id} to {where}: {plural(len(run.systems), 'system')}"]
     if replaced:
         lines.append("What was there of it before differed, and is among the deleted runs")

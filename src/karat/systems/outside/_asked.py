@@ -14,7 +14,7 @@ from karat.core.text.normalise import normalise
 from karat.core.text.words import plural
 from karat.systems.outside._jobs import in_jobs
 from karat.systems.outside._reply import SystemReply
-from karat.systems.source import RunRequest, SystemRun, retrieval_seconds
+from karat.systems.source import RunRequest, SystemRun, known_seconds, retrieval_seconds
 
 if TYPE_CHECKING:
     from karat.core.run import Run
@@ -88,7 +88,7 @@ class AskedSettings:
         yield SystemRun(
             configuration=configuration,
             run=run,
-            seconds=[retrieval_seconds(row.get("seconds", {})) for row in ordered],
+            seconds=known_seconds(retrieval_seconds(row.get("seconds", {}), run.has_answers) for row in ordered),
             notes=[
                 *(Note("warning", f"{name}: {remark}") for remark in (*remarks, *_same_hits(ordered))),
                 *(Note("info", f"{name}: {remark}") for remark in _odd_lists(ordered, longer, request.asked_k)),

@@ -10,6 +10,7 @@ from tests.builders.traces import ONE, TRACES, another, lines, with_spans, write
 
 import karat
 from karat.core.errors import InputError, UsageError
+from karat.core.steps import repeated_calls
 from karat.experiment.finished import FinishedRun
 from karat.files import as_runs
 from karat.report.build.question import question_document
@@ -85,6 +86,26 @@ def test_every_measure_by_hand():
         "RecallGain": "no retrieval call after the first", "RepeatedCalls": 0, "UselessCalls": 1, "TokensToGold": None,
     }  # fmt: skip
     assert values(report, "q5")["TokensToGold"] == "no step found any gold"
+
+
+@pytest.mark.parametrize(
+    ("first", "second", "repeated"),
+    [
+        ("Builder of the tower", "builder, of the  tower?", True),
+        ("(Who built it?)", "who built it", True),
+        ("塔は?", "塔は？", True),
+        ("!!!", "!!!", True),
+        ("café", "cafe\u0301", True),
+        ("2*3", "2+3", False),
+        ("1889 - 1850", "1889 + 1850", False),
+        ("sort in C#", "sort in C++", False),
+        ("host 10.0.0.1", "host 100.0.1", False),
+        ("x > 3", "x < 3", False),
+    ],
+)
+def test_a_call_is_repeated_where_it_asks_the_same(first, second, repeated):
+    steps = [{"tool": "calculator", "query": query} for query in (first, second)]
+    assert repeated_calls(steps) == [False, repeated]
 
 
 def test_a_row_without_a_ranking_of_its_own_has_the_union_and_any_other_its_own():
