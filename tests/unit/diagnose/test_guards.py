@@ -236,5 +236,5 @@ def test_questions_on_one_side_only():
     table = {"a": {"Hit@5": [1, 0, 0]}}
     said = fired(table, facts=Facts(extra={"a": 4}, missing={"a": 2}))
     assert "4 questions of the run that the test set lacks" in said["questions not in the test set"]
-    assert "2 of 3 questions have no result in the run; each scores 0" in said["questions not in the run"]
+    assert "2 of 3 questions have no result in the run; each that has gold scores 0" in said["questions not in the run"]
     assert fired(table, facts=Facts(extra={"a": 0}, missing={"a": 0})) == {}
