@@ -192,7 +192,8 @@ def questions_apart(facts: Facts, asked: int) -> Iterator[Note]:
             yield warn("questions not in the test set", text)
     for system, count in facts.missing.items():
         if count:
-            text = f"{system}: {count} of {plural(asked, 'question')} have no result in the run; each that has gold scores 0."
+            of = plural(asked, "question")
+            text = f"{system}: {count} of {of} have no result in the run; each that has gold scores 0."
             yield warn("questions not in the run", text)
 
 

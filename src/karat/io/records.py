@@ -17,7 +17,7 @@ from typing import Any, Literal
 from karat.core.text.wellformed import well_formed, well_formed_values
 from karat.core.text.words import plural
 from karat.io.cells import Record
-from karat.io.fields import ID, TESTSET, TURNS, field_name
+from karat.io.fields import ID, QUESTION, TESTSET, TURNS, field_name
 from karat.io.limits import LINE_LIMIT
 
 NumberedRecords = Iterator[tuple[int, Record]]
@@ -165,11 +165,20 @@ def named_rows(header: Sequence[str], rows: Iterable[tuple[int, Sequence[str]]],
 
 
 def from_columns(document: Record) -> list[Record] | None:
-    """Records of a JSON object of equally long lists, one a column; None when it is something else."""
-    values = list(document.values())
-    if len(values) < 2 or not all(isinstance(v, list) for v in values) or len({len(v) for v in values}) != 1:
+    """Records of a JSON object of equally long columns, lists or as pandas writes them; None where it is none."""
+    columns = list(document.values())
+    if any(isinstance(column, dict) for column in columns) and {*ID, *QUESTION} & set(map(field_name, document)):
+        columns = [_by_row_number(column) for column in columns]
+    if len(columns) < 2 or not all(isinstance(v, list) for v in columns) or len({len(v) for v in columns}) != 1:
         return None
-    return [dict(zip(document, cells, strict=True)) for cells in zip(*values, strict=True)]
+    return [dict(zip(document, cells, strict=True)) for cells in zip(*columns, strict=True)]
+
+
+def _by_row_number(column: Any) -> Any:
+    """The cells of `{"0": cell, "1": cell}`, as pandas' to_json writes a column; anything else as it is."""
+    if isinstance(column, dict) and column and all(key == str(row) for row, key in enumerate(column)):
+        return list(column.values())
+    return column
 
 
 def wrapped(document: Record) -> tuple[str, list[Any]] | None:

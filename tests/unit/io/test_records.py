@@ -47,6 +47,13 @@ def test_lines_that_are_no_objects_are_told_and_the_rest_goes_on():
 def test_records_of_an_object():
     assert from_columns({"id": [1, 2], "text": ["a", "b"]}) == [{"id": 1, "text": "a"}, {"id": 2, "text": "b"}]
     assert from_columns({"id": [1, 2], "text": ["a"]}) is None
+
+
+def test_columns_as_pandas_writes_them_are_records_and_a_run_of_numbered_documents_is_not():
+    pandas_default = {"question": {"0": "why?", "1": "who?"}, "answer": {"0": "so", "1": None}}
+    assert from_columns(pandas_default) == [{"question": "why?", "answer": "so"}, {"question": "who?", "answer": None}]
+    assert from_columns({"q1": {"0": 2.0, "1": 1.0}, "q2": {"0": 1.0, "1": 0.5}}) is None
+    assert from_columns({"id": {"d1": 2.0, "d2": 1.0}, "text": {"d1": 1.0, "d2": 0.5}}) is None
     assert wrapped({"metadata": {}, "questions": [{"id": 1}]}) == ("questions", [{"id": 1}])
     assert wrapped({"a": [{"id": 1}], "b": [{"id": 2}]}) is None
 

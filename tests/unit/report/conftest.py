@@ -103,5 +103,7 @@ def make_fixture():
 @pytest.fixture
 def warning():
     return Note(
-        "warning", "bm25: 2 of 60 questions have no result in the run; each that has gold scores 0.", "questions not in the run"
+        "warning",
+        "bm25: 2 of 60 questions have no result in the run; each that has gold scores 0.",
+        "questions not in the run",
     )
