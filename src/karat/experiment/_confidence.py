@@ -8,20 +8,17 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from karat.core.errors import UsageError
-from karat.core.scores import Status
+from karat.core.scores import Scores, Status
 from karat.experiment._labelled import CORRECTNESS, Labelled
 from karat.experiment._named import find_measure, others
 from karat.experiment._outcomes import selective_of
 from karat.measures.outcomes import BY_WORDS, RightRule, outcomes
 from karat.results.calibration import Reliability
-from karat.results.evaluation import Note, SelectiveAccuracy
+from karat.results.evaluation import Evaluation, Note, SelectiveAccuracy
 from karat.stats.calibration_error import brier, expected_calibration_error, reliability
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
-
-    from karat.core.scores import Scores
-    from karat.results.evaluation import Evaluation
 
     Floats = NDArray[np.float64]
 

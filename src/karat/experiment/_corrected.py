@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from karat.core.scores import Status
+from karat.core.scores import Scores, Status
 from karat.core.text.words import plural
 from karat.results.calibration import CorrectedMean
 from karat.stats.prediction_powered import FEWEST, Estimate, effective_labels, people_mean, powered_mean
@@ -15,7 +15,6 @@ from karat.stats.prediction_powered import FEWEST, Estimate, effective_labels, p
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
-    from karat.core.scores import Scores
     from karat.experiment._labelled import Labelled
 
     Floats = NDArray[np.float64]

@@ -8,17 +8,14 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from karat.core.scores import Status
+from karat.core.scores import Scores, Status
 from karat.core.text.words import plural
 from karat.measures.outcomes import RIGHT, silent
-from karat.results.evaluation import Note, OutcomeTable, SelectiveAccuracy
+from karat.results.evaluation import Evaluation, Note, OutcomeTable, SelectiveAccuracy
 from karat.stats.outcomes import outcome_table, selective_accuracy
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
-
-    from karat.core.scores import Scores
-    from karat.results.evaluation import Evaluation
 
     Floats = NDArray[np.float64]
 

@@ -9,7 +9,7 @@ import numpy as np
 
 from karat.core.docs import Chunk
 from karat.experiment.explain import unit_label
-from karat.match import held_gold
+from karat.match import Matched, Resolution, held_gold
 from karat.results.study import HitTable
 
 if TYPE_CHECKING:
@@ -17,7 +17,6 @@ if TYPE_CHECKING:
     from karat.core.run import Run
     from karat.core.types import TestSet
     from karat.experiment.study import StudySystem
-    from karat.match import Matched, Resolution
 
 SHOWN_HITS = 10
 

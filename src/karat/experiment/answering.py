@@ -9,26 +9,25 @@ from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
 
+from karat.answer import Answerer, AnswererSettings, answerer_named
 from karat.core.asked import AnswerRequest, Context
 from karat.core.errors import UsageError
 from karat.core.lazy import Lazy
 from karat.core.ranked import ranking
-from karat.core.types import Answer
+from karat.core.types import Answer, TestSet
 from karat.experiment._answered import contexts_of
 from karat.experiment._limited import answered_ids, gold_of, unasked
 from karat.experiment.block_stages import answer_of, plain_answer
 from karat.experiment.blocks import BlockWork
+from karat.results.evaluation import Note
 
 if TYPE_CHECKING:
-    from karat.answer import Answerer, AnswererSettings
     from karat.core.models import Models
     from karat.core.run import Run
-    from karat.core.types import TestSet
     from karat.experiment.spec import AnswerKeys, Spec
     from karat.experiment.store import Journal
     from karat.experiment.study import StudySystem
     from karat.match import Resolution
-    from karat.results.evaluation import Note
     from karat.systems.outside import CallSettings, HttpSettings
 
 Say = Callable[[str, int, int], None]
@@ -90,7 +89,6 @@ def answers_for(
 @contextmanager
 def _answerer(spec: Spec, settings: AnswererSettings, models: Models) -> Iterator[Answerer]:
     """One of karat's answerers, or a function or an endpoint that answers."""
-    from karat.answer import answerer_named
     from karat.systems.outside import answerer_outside
 
     answer = spec.keys.answer
@@ -147,8 +145,6 @@ def answer_all(
     have no scores. Questions are answered one after the other for all systems. What `records` of a journal know is not
     asked again, unless it failed and `retry_errors` is set.
     """
-    from karat.results.evaluation import Note
-
     known = {str(r["key"]): r for r in records if r.get("answerer") == answerer.fingerprint}
     texts: dict[str, str] = {}  # each context once, however many answers were given it
     answers = {

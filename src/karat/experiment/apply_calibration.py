@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from karat.core.errors import InputError, UsageError
-from karat.core.scores import Status
+from karat.core.scores import Scores, Status
 from karat.core.text.words import names, plural
 from karat.experiment._corrected import are_unlike, within
 from karat.experiment._identity import judges_of, same_judge
@@ -29,8 +29,6 @@ from karat.stats.prediction_powered import FEWEST, transferred_mean
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
-
-    from karat.core.scores import Scores
 
 _HEAD = 200  # bytes of a file within which its format stands
 _ASSUMED = (

@@ -6,19 +6,18 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import asdict, replace
 from typing import TYPE_CHECKING, Any
 
+from karat.answer import Answerer, AnswererSettings, answerer_named
 from karat.core.answered import BY_PAIR, AnswerTable
 from karat.core.asked import AnswerRequest, Context
 from karat.core.errors import KaratError
+from karat.core.models import Models
 from karat.core.types import Answer, Nugget, Turn
-from karat.pool import BlockStage
+from karat.measures.entailment.judging import ClaimBatch, ClaimJudge, ClaimPremise
+from karat.pool import BlockStage, Progress
 
 if TYPE_CHECKING:
-    from karat.answer import Answerer
     from karat.core.measure import Measure
-    from karat.core.models import Models
     from karat.core.scores import MeasureResult
-    from karat.measures.entailment.judging import ClaimBatch, ClaimJudge
-    from karat.pool import Progress
 
 _OF_AN_ANSWER = (
     "text", "contexts", "model", "seconds", "tokens", "cost_usd", "error", "confidence", "used", "given",
@@ -31,8 +30,6 @@ class AnswerBlock(BlockStage):
     work = "answer"
 
     def __init__(self, settings: Mapping[str, Any], progress: Progress) -> None:
-        from karat.answer import AnswererSettings, answerer_named
-
         self._answerer = answerer_named(AnswererSettings.of(settings["answerer"]), models_here(settings))
         check_same("answerer", self._answerer.fingerprint, settings["fingerprint"])
 
@@ -104,7 +101,6 @@ class JudgeBlock(BlockStage):
     work = "judge"
 
     def __init__(self, settings: Mapping[str, Any], progress: Progress) -> None:
-        from karat.core.models import Models
         from karat.experiment.claims import ClaimMaker, ClaimSource
 
         judge = ClaimMaker(ClaimSource(settings["judge"]), Models()).make_judge()
@@ -140,8 +136,6 @@ def plain_batch(batch: ClaimBatch) -> dict[str, Any]:
 
 def batch_of(values: Mapping[str, Any]) -> ClaimBatch:
     """A batch of claims from JSON values."""
-    from karat.measures.entailment.judging import ClaimBatch, ClaimPremise
-
     premise = ClaimPremise(tuple(values["premise"]["texts"]), values["premise"]["question"])
     return ClaimBatch(values["task"], premise, tuple(values["claims"]))
 

@@ -27,8 +27,8 @@ from karat.experiment.block_stages import (
     verdicts_by,
 )
 from karat.measures.entailment import LEXICAL, MODEL
-from karat.measures.entailment.judging import BatchVerdicts, SplitText
-from karat.pool import BlockPool, Blocks, open_pool
+from karat.measures.entailment.judging import BatchVerdicts, ClaimBatch, ClaimJudge, SplitText
+from karat.pool import BlockPool, Blocks, PoolChoice, open_pool
 
 if TYPE_CHECKING:
     from karat.answer import Answerer, AnswererSettings
@@ -37,9 +37,7 @@ if TYPE_CHECKING:
     from karat.core.measure import Measure
     from karat.core.models import Models
     from karat.core.types import Answer
-    from karat.measures.entailment.judging import ClaimBatch, ClaimJudge
     from karat.models import EmbedderSettings
-    from karat.pool import PoolChoice
 
 JUDGED = 1_024
 """Texts or claims in a block: as many as a model of this machine reads together, so that it reads the same ones."""

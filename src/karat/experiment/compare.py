@@ -43,7 +43,7 @@ from karat.experiment.settings import (
     texts_of,
 )
 from karat.results.comparison import ComparedMeasure, Comparison, DroppedQuestions
-from karat.results.evaluation import Note
+from karat.results.evaluation import SIGNIFICANT, Note
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -116,7 +116,6 @@ def compare(
     chosen, past = range_notes(values, names, questions, chosen)
     notes += past
     pairs = _pairs(names, baseline)
-    from karat.results.evaluation import SIGNIFICANT
     from karat.stats.compare import compare_systems, draws_for
 
     if settings.test == "tukey" and len(names) < _SEVERAL:

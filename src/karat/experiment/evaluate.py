@@ -13,9 +13,12 @@ from karat.core.errors import NoOverlapError, UsageError
 from karat.core.progress import shown_in_notebook
 from karat.core.run import Run
 from karat.experiment.claims import ClaimsValue
-from karat.experiment.models import ChatOptions, ChatValue
+from karat.experiment.models import ChatOptions, ChatValue, ModelSettings, check_needs, close, models_of, spent_notes
+from karat.experiment.report import Report
 from karat.experiment.settings import Choices, MatchSettings, settings_of, takes_settings, texts_of
+from karat.files import as_runs, as_testset, described
 from karat.io.frames import is_frame
+from karat.results.evaluation import InputInfo
 from karat.results.study import Configuration
 from karat.systems.defaults import system_for
 from karat.systems.index import Index
@@ -28,10 +31,8 @@ from karat.systems.system import System
 if TYPE_CHECKING:
     from karat.core.measure import Measure
     from karat.core.types import TestSet
-    from karat.experiment.report import Report
     from karat.measures.dialects import Missing
     from karat.models import EmbedderSettings
-    from karat.results.evaluation import InputInfo
 
 _BODY = {"question": "{question}", "k": "{k}"}
 
@@ -117,11 +118,8 @@ def evaluate(
     """
     from karat.core.language import parse_all
     from karat.experiment.inputs import Resolutions, aligned_runs, mapped, opened_index, refuse_textless, slices_of
-    from karat.experiment.models import ModelSettings, check_needs, close, models_of, spent_notes
     from karat.experiment.pareto import with_fronts
-    from karat.experiment.report import Report
     from karat.experiment.score import evaluation_of
-    from karat.files import as_testset
 
     for name, number in (("k", k), ("repeat", repeat)):
         if type(number) is not int or number < 1:
@@ -214,8 +212,6 @@ class _GivenRuns:
     results: Any
 
     def runs(self, configuration: Configuration, request: RunRequest) -> Iterator[SystemRun]:
-        from karat.files import as_runs
-
         name = configuration.name or None
         runs, infos = as_runs(self.results, name, columns=request.columns)
         aligned, notes = request.align(runs)
@@ -244,9 +240,6 @@ def _asked(name: str, source: RunSource, request: RunRequest, repeat: int) -> It
 
 
 def _about_index(run: Run) -> InputInfo:
-    from karat.files import described
-    from karat.results.evaluation import InputInfo
-
     return InputInfo(run.name, "karat index", described([run]).removeprefix(f"{run.name}: "))
 
 

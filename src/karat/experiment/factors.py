@@ -12,13 +12,11 @@ import numpy as np
 
 from karat.core.errors import UsageError, did_you_mean
 from karat.core.text.words import probability
-from karat.results.study import Effect, FactorAnalysis, FactorLevel
+from karat.files import RawTable, read_raw_table
+from karat.results.study import Choice, Effect, FactorAnalysis, FactorLevel
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
-
-    from karat.files import RawTable
-    from karat.results.study import Choice
 
     Floats = NDArray[np.float64]
 
@@ -134,7 +132,6 @@ def _said(value: Any) -> str:
 
 def _of_table(given: Any, score: str | None, named: Sequence[str], by: str | None) -> FactorGrid:
     from karat.diagnose.verify.rows import QuestionRows, plain_value
-    from karat.files import read_raw_table
 
     table = read_raw_table(given, "grid")
     if not table.rows:

@@ -12,33 +12,29 @@ from karat.core.errors import UsageError, did_you_mean
 from karat.core.text.normalise import normalise
 from karat.core.text.words import plural
 from karat.experiment._steps import SLICE as STEPS
-from karat.experiment._steps import counted_steps
-from karat.results.evaluation import Note
+from karat.experiment._steps import StepsOf, counted_steps
+from karat.files import as_runs, as_testset
+from karat.match import Exclusions, Resolution, resolve
+from karat.measures.dialects import dialect_named
+from karat.results.evaluation import InputInfo, Note
+from karat.systems.index import Index
 
 if TYPE_CHECKING:
     from karat.core.run import Run
     from karat.core.types import TestSet
-    from karat.experiment._steps import StepsOf
     from karat.experiment.settings import Choices
-    from karat.match import Exclusions, Resolution
-    from karat.results.evaluation import InputInfo
     from karat.stats.summary import Slice
-    from karat.systems.index import Index
 
 T = TypeVar("T")
 
 
 def load_testset(source: Any, *, columns: Mapping[str, str] | None = None) -> TestSet:
     """The test set a path, dict, list of records or frame holds. `columns` maps column names to karat's fields."""
-    from karat.files import as_testset
-
     return as_testset(source, columns=columns)[0]
 
 
 def load_results(source: Any, *, columns: Mapping[str, str] | None = None) -> list[Run]:
     """The runs, one per system, that a path, dict, list or frame holds."""
-    from karat.files import as_runs
-
     return as_runs(source, columns=columns)[0]
 
 
@@ -59,9 +55,6 @@ def aligned_runs(testset: TestSet, runs: Sequence[Run], dialect: str) -> tuple[l
 
     Hits that a question excludes are taken out.
     """
-    from karat.match import Exclusions
-    from karat.measures.dialects import dialect_named
-
     if not runs:
         raise UsageError("no results were given.")
     for name in _repeated(run.name for run in runs):
@@ -175,9 +168,6 @@ def resolved(
     testset: TestSet, index: str | os.PathLike[str] | Index, choices: Choices, say: Callable[[str], None]
 ) -> Resolution:
     """The gold beside the chunks of an index that hold it."""
-    from karat.match import resolve
-    from karat.measures.dialects import dialect_named
-
     say("finding the gold in the index")
     opened = opened_index(index)
     dialect, matching = dialect_named(choices.dialect), choices.matching
@@ -219,8 +209,6 @@ def refuse_textless(testset: TestSet, place: str) -> None:
 
 def opened_index(index: str | os.PathLike[str] | Index) -> Index:
     """An index, opened where it is named by its folder."""
-    from karat.systems.index import Index
-
     return index if isinstance(index, Index) else Index.open(index)
 
 

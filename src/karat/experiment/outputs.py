@@ -15,13 +15,12 @@ from typing import TYPE_CHECKING, Any
 from karat.core.errors import UsageError
 from karat.experiment.answering import rows_of
 from karat.io.writing import write_whole
-from karat.results.evaluation import Note
+from karat.report.charts import Drawing, draw, write_charts
+from karat.results.evaluation import Evaluation, Note
 
 if TYPE_CHECKING:
     from karat.core.run import Run
     from karat.experiment.rendering import Rendering
-    from karat.report.charts import Drawing
-    from karat.results.evaluation import Evaluation
     from karat.results.study import Study
 
 CHARTS, ANSWERS, JUDGEMENTS = "charts", "answers.jsonl", "judgements.jsonl"
@@ -42,7 +41,6 @@ def write_study(
     `runs` are needed for answers, trec and liverag. Judgements are what measures can show for their scores.
     """
     from karat.experiment.rendering import export_to
-    from karat.report.charts import draw, write_charts
 
     tables = _tables(study, outputs, runs)
     for place, (name, render) in enumerate(tables.items()):
@@ -113,7 +111,6 @@ def _with_broken(study: Study, drawing: Drawing) -> Study:
 def html(study: Study, drawing: Drawing | None = None) -> str:
     """The study as one page that needs nothing else; `drawing` saves drawing its charts again."""
     from karat.report.build.study import document
-    from karat.report.charts import draw
     from karat.report.render.html import render
 
     return render(document(study, charts=(drawing or draw(study)).specs))

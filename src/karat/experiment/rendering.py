@@ -8,11 +8,11 @@ from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, TypeVar
 
-from karat.core.errors import UsageError
+from karat.core.errors import KaratError, UsageError
+from karat.io.writing import Content, write_whole
 
 if TYPE_CHECKING:
     from karat.core.run import Run
-    from karat.io.writing import Content
     from karat.report import Output
     from karat.results.evaluation import Evaluation
     from karat.results.study import Study
@@ -31,7 +31,6 @@ def export_to(name: str, evaluation: Evaluation, runs: Sequence[Run], folder: Pa
 def _export_liverag(evaluation: Evaluation, runs: Sequence[Run], folder: Path, command: str) -> list[Path]:
     from datetime import UTC, datetime
 
-    from karat.io.writing import write_whole
     from karat.report.liverag import render
 
     sources = {run.name: run.source for run in runs}
@@ -60,8 +59,6 @@ def _export_trec(runs: Sequence[Run], folder: Path) -> list[Path]:
 
 def file_writer(path: str | os.PathLike[str], forms: Mapping[str, Callable[[T], Content]]) -> Callable[[T], None]:
     """What writes a result into this file, by its ending; an ending that says nothing is refused at once."""
-    from karat.io.writing import write_whole
-
     target = Path(path)
     form = forms.get(target.suffix.lower())
     if form is None or target.is_dir():
@@ -91,7 +88,6 @@ def renderings(evaluation: Evaluation, endings: Collection[str] | None = None) -
 
 def _by_ending() -> dict[str, Output]:
     """Every way to write a report, by the ending that names it; two of one ending or file name are refused."""
-    from karat.core.errors import KaratError
     from karat.report import OUTPUTS
 
     outputs: dict[str, Output] = {}

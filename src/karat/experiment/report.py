@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 from collections.abc import Iterable, Sequence
+from dataclasses import replace
 from functools import cached_property
 from math import isfinite
 from pathlib import Path
@@ -12,6 +13,10 @@ from typing import TYPE_CHECKING, Self
 from karat.core.errors import UsageError, did_you_mean
 from karat.core.glance import NotebookView, Table
 from karat.core.text.words import plural
+from karat.measures.dialects import dialect_named
+from karat.report.build.evaluation import document
+from karat.report.build.gate import broken_line, interval, more_broken
+from karat.results.study import Configuration, Study
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -22,7 +27,6 @@ if TYPE_CHECKING:
     from karat.results.evaluation import Evaluation
     from karat.results.gating import RuleResult
     from karat.results.pareto import ParetoFront
-    from karat.results.study import Study
 
 
 class ExplainedMean(float):
@@ -40,8 +44,6 @@ class ExplainedMean(float):
     @property
     def described(self) -> str:
         """The figure with its measure, system, interval and number of questions."""
-        from karat.report.build.gate import interval
-
         verdict = self.report.judged(f"{self.rule} >= -1e300", system=self.system)
         ends = interval(verdict)
         failed = f", {verdict.n_failed:,} failed" if verdict.n_failed else ""
@@ -53,8 +55,6 @@ class ExplainedMean(float):
 
     def __karat_explain__(self, sign: str, other: object) -> list[str]:
         """What pytest prints where `mean sign other` does not hold: the worst questions first."""
-        from karat.report.build.gate import broken_line, more_broken
-
         head = f"{self.described} {sign} {other!r}"
         if sign not in (">=", "<=", "==", "!=", ">", "<") or not isinstance(other, int | float) or not isfinite(other):
             return [head]
@@ -140,7 +140,6 @@ class Report(NotebookView):
     def _computed(self, measure: str) -> str:
         """The name of a measure that was computed, by any of its spellings."""
         from karat.core.language import parse
-        from karat.measures.dialects import dialect_named
 
         name = measure
         if name not in self.measures:
@@ -163,10 +162,7 @@ class Report(NotebookView):
 
     def by(self, slice: str) -> pl.DataFrame:
         """The summary for each value of a slice ("kind", or any tag of the questions)."""
-        from dataclasses import replace
-
         from karat.experiment.inputs import slices_of
-        from karat.measures.dialects import dialect_named
         from karat.report.frame import summary
         from karat.stats.summary import summarise
 
@@ -222,13 +218,11 @@ class Report(NotebookView):
         """Show the report on standard output."""
         import sys
 
-        from karat.report.build.evaluation import document
         from karat.report.render.console import show
 
         show(document(self.evaluation), sys.stdout, quiet=quiet, verbose=verbose)
 
     def __str__(self) -> str:
-        from karat.report.build.evaluation import document
         from karat.report.render.console import render
 
         return render(document(self.evaluation))
@@ -287,7 +281,6 @@ class Report(NotebookView):
         """The evaluation as the study of a run that retrieved nothing itself."""
         from karat.experiment.store import DONE
         from karat.results.decisions import headlines
-        from karat.results.study import Configuration, Study
 
         evaluation = self._with_settings()
         main = next(iter(headlines(evaluation.scores.measures, evaluation.dialect)))
@@ -306,8 +299,6 @@ class Report(NotebookView):
 
     def _with_settings(self) -> Evaluation:
         """The evaluation with what the results say of settings and times."""
-        from dataclasses import replace
-
         from karat.systems.source import seconds_before_answering
 
         questions = self.evaluation.scores.questions

@@ -13,14 +13,15 @@ from typing import TYPE_CHECKING, Any
 
 from karat.core.errors import NoOverlapError, UsageError, did_you_mean
 from karat.core.text.words import plural
+from karat.core.types import TestSet
+from karat.experiment.generate import GeneratedTestSet, generate
+from karat.files import frozen_beside, read_testset
 from karat.io.dataset_folder import source_exists, split_named
 from karat.systems.index_folder import is_index
 from karat.testset.modes import MODES, mode_of
 
 if TYPE_CHECKING:
-    from karat.core.types import TestSet
     from karat.experiment.finished import FinishedRun
-    from karat.experiment.generate import GeneratedTestSet
     from karat.experiment.spec import Spec
     from karat.systems.index import Index
 
@@ -109,7 +110,6 @@ class DocumentsRun:
         import json
 
         from karat.experiment.spec import option_values, spec_of
-        from karat.files import read_testset
 
         measures = ["Recall@k", "Hit@k", "MRR@k", "nDCG@k"]
         keys: dict[str, Any] = {
@@ -201,9 +201,7 @@ def _generated(
     making: DocumentsRun, index: Index, say: Say, announce: Callable[[str], None] | None
 ) -> GeneratedTestSet:
     """A new test set in its file; one that stood there is kept beside it."""
-    from karat.experiment.generate import generate
     from karat.experiment.review import keep_original
-    from karat.files import frozen_beside
 
     path, offline = making.path, "model" not in making.chat
     wanted = [kind for kind in GENERATED if making.eval_mode in ("all", MODES[kind])]
@@ -258,9 +256,6 @@ def _left(chat: Mapping[str, Any], testset: GeneratedTestSet) -> dict[str, Any]:
 
 def _asked(making: DocumentsRun) -> tuple[TestSet, list[str]]:
     """The questions of a mode, all of them where both are asked, and what should be known of them."""
-    from karat.core.types import TestSet
-    from karat.files import read_testset
-
     path, eval_mode = making.path, making.eval_mode
     whole, _ = read_testset(path)
     kinds = Counter(mode_of(q.kind) for q in whole)

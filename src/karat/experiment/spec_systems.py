@@ -12,8 +12,11 @@ import numpy as np
 from karat.core.errors import UsageError
 from karat.core.models import Models
 from karat.core.ranked import Ranked
+from karat.experiment.inputs import Resolutions, aligned_runs, slices_of, without_excluded
 from karat.experiment.study import Plan, StudySystem
 from karat.io.packed import packed, unpacked
+from karat.match import Exclusions
+from karat.results.evaluation import Note
 from karat.results.study import Configuration
 from karat.systems.engines import Engines
 from karat.systems.retrieval import Memory, Retrieval
@@ -29,8 +32,6 @@ if TYPE_CHECKING:
     from karat.experiment.settings import Choices
     from karat.experiment.spec import Spec
     from karat.experiment.store import Journal
-    from karat.match import Exclusions
-    from karat.results.evaluation import Note
     from karat.systems.index import Index
     from karat.systems.search_stage import SearchPool
 
@@ -57,7 +58,6 @@ class SpecSystems:
 
     def __init__(self, spec: Spec, testset: TestSet, indexes: Sequence[BuiltIndex]) -> None:
         from karat.core.language import parse_all
-        from karat.experiment.inputs import Resolutions, slices_of
 
         self.spec, self.testset, self.indexes = spec, testset, indexes
         self.choices: Choices = spec.choices()
@@ -106,9 +106,6 @@ class SpecSystems:
 
         `earlier` is the journal of another run: what its legs found for the same questions is not searched again.
         """
-        from karat.experiment.inputs import aligned_runs, without_excluded
-        from karat.match import Exclusions
-        from karat.results.evaluation import Note
         from karat.systems.defaults import default_notes
 
         request = RunRequest(

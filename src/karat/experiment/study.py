@@ -10,9 +10,14 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from karat.core.errors import UsageError
+from karat.core.ranked import Ranked
+from karat.diagnose.answers import answer_scores, attribute_answers, gold_given
+from karat.diagnose.failures import attribute, error_class
 from karat.experiment._shown_hits import shown_hits
-from karat.results.study import Study, StudyAnswer
-from karat.systems.source import SystemRun
+from karat.measures.dialects import MAIN_CUT, dialect_named
+from karat.results.evaluation import Evaluation, InputInfo, Note, Usage
+from karat.results.study import Choice, Failure, FailureCount, Study, StudyAnswer
+from karat.systems.source import SystemRun, whole_seconds
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -20,15 +25,12 @@ if TYPE_CHECKING:
     from karat.core.docs import Problem
     from karat.core.measure import Measure
     from karat.core.models import Models, Need
-    from karat.core.ranked import Ranked
     from karat.core.run import Run
     from karat.core.scores import Scores
     from karat.core.types import TestSet
     from karat.experiment.settings import Choices
     from karat.match import Resolution
     from karat.results.comparison import Pair
-    from karat.results.evaluation import Evaluation, InputInfo, Note, Usage
-    from karat.results.study import Choice, Failure, FailureCount
 
     Floats = NDArray[np.float64]
 
@@ -80,8 +82,6 @@ class Plan:
     @property
     def base(self) -> Measure:
         """The main measure as it is scored: what the dialect means by it, at the relevance threshold."""
-        from karat.measures.dialects import dialect_named
-
         rel = self.choices.matching.rel
         return dialect_named(self.choices.dialect).meant(self._parsed(self.main), rel=rel)
 
@@ -106,8 +106,6 @@ class Plan:
     @property
     def k(self) -> int:
         """The cut-off by which a question fails or not."""
-        from karat.measures.dialects import MAIN_CUT
-
         return self.base.k or MAIN_CUT
 
     @property
@@ -118,15 +116,11 @@ class Plan:
 
     @property
     def _of_steps(self) -> tuple[str, ...]:
-        from karat.measures.dialects import dialect_named
-
         return dialect_named(self.choices.dialect).of_steps if self.steps else ()
 
     @property
     def _of_answers(self) -> tuple[str, ...]:
         """The measures of answers where none are named: the dialect's, what each sentence rests on, and refusals."""
-        from karat.measures.dialects import dialect_named
-
         if not self.answers:
             return ()
         dialect = dialect_named(self.choices.dialect)
@@ -161,7 +155,6 @@ def study_of(
     from karat.experiment.measuring import tried_cuts
     from karat.experiment.pareto import tested_pairs, with_fronts
     from karat.experiment.score import evaluation_of
-    from karat.measures.dialects import dialect_named
 
     spoken = dialect_named(plan.choices.dialect, bands=plan.choices.bands)
     answered, able = any(c.run.has_answers for c in systems), models.able if models is not None else ()
@@ -209,7 +202,6 @@ def study_of(
 def _retrieval_times(systems: Sequence[StudySystem], evaluation: Evaluation, testset: TestSet) -> Iterator[Usage]:
     """Seconds of retrieval of systems whose results do not say them, and of whole questions of those that answer."""
     from karat.stats.summary import usage
-    from karat.systems.source import whole_seconds
 
     stated = {u.system for u in evaluation.usage if u.what in ("seconds retrieve", "seconds total")}
     for system in (c for c in systems if c.name not in stated and len(c.seconds)):
@@ -224,8 +216,6 @@ def _retrieval_times(systems: Sequence[StudySystem], evaluation: Evaluation, tes
 
 def _timed_notes(systems: Sequence[StudySystem], testset: TestSet) -> Iterator[Note]:
     """A note on seconds that were measured on a sample, or not at all."""
-    from karat.results.evaluation import Note
-
     if any(system.retrieval is not None and not len(system.seconds) for system in systems):
         yield Note("info", "Seconds of retrieval are unknown: they are measured by the local pool alone.")
     timed = {system.timed for system in systems if system.timed is not None}
@@ -240,7 +230,6 @@ def _timed_notes(systems: Sequence[StudySystem], testset: TestSet) -> Iterator[N
 def answers_of(system: StudySystem, testset: TestSet) -> dict[str, StudyAnswer]:
     """The answers of a system as reports show them."""
     from karat.core.text.refusals import declines
-    from karat.systems.source import whole_seconds
 
     whole = dict(zip(testset.ids, whole_seconds(system.run, testset.ids, system.seconds), strict=True))
     return {
@@ -325,9 +314,6 @@ def _failures(
     say: Callable[[str, int, int], None],
 ) -> tuple[tuple[Failure, ...], tuple[FailureCount, ...], dict[str, dict[str, str]]]:
     """Failures with their counts; and of each system that answers what gold its answerer was not given."""
-    from karat.diagnose.answers import answer_scores, attribute_answers, gold_given
-    from karat.diagnose.failures import attribute
-
     failures: list[Failure] = []
     counts: list[FailureCount] = []
     answer_gold: dict[str, dict[str, str]] = {}
@@ -360,9 +346,6 @@ def _failures(
 
 def error_classes(evaluation: Evaluation, recall_name: str) -> dict[str, dict[str, int]]:
     """How many questions of each system are of each class of the hybrid-rag document."""
-    from karat.diagnose.answers import answer_scores
-    from karat.diagnose.failures import error_class
-
     scores = evaluation.scores
     columns = {m.name: i for i, m in enumerate(scores.measures)}
     recall = columns.get(recall_name)
@@ -380,8 +363,6 @@ def error_classes(evaluation: Evaluation, recall_name: str) -> dict[str, dict[st
 
 def _as_ranked(run: Run, resolution: Resolution) -> Ranked:
     """The hits of a run, all of them chunks of the index, in the order they stand; a repeated one keeps its slot."""
-    from karat.core.ranked import Ranked
-
     list_of = {qid: number for number, qid in enumerate(run.question_ids)}
     lists = [list_of.get(qid, len(list_of)) for qid in resolution.testset.ids]  # the last is empty
     rows = resolution.index.rows_of(run)

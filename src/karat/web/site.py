@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 from starlette.responses import HTMLResponse, Response
 
 from karat.core.errors import UsageError
-from karat.experiment.store import DAMAGED, DONE, RUNNING
+from karat.experiment.store import DAMAGED, DONE, RUNNING, RunFolder
 from karat.report.render.html.served import asset
 from karat.web import pages
 from karat.web.details import detail_of, id_in_study
@@ -20,8 +20,6 @@ from karat.web.rows import ROWS
 
 if TYPE_CHECKING:
     from starlette.requests import Request
-
-    from karat.experiment.store import RunFolder
 
 WAIT = 1.0  # seconds for a study, before a page says that it is being opened
 MOST_COMPARED = 6

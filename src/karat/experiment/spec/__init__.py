@@ -12,7 +12,12 @@ from functools import cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from pydantic import ValidationError
+
+from karat.answer import AnswererSettings
 from karat.core.errors import InputError, KaratError, UsageError, did_you_mean
+from karat.experiment.claims import ClaimSource, path_in_claims, rooted_claims
+from karat.experiment.settings import Choices, MatchSettings
 from karat.experiment.spec._answers import AnswerKeys, ModelKeys
 from karat.experiment.spec._errors import mistakes_of, raise_mistakes
 from karat.experiment.spec._model import SpecKeys, json_schema
@@ -21,17 +26,15 @@ from karat.experiment.spec._systems import BudgetKeys, Listed, leaves
 from karat.experiment.spec._values import Mistake, Use, rooted
 from karat.experiment.spec._yaml import Loaded, Place, load_yaml, loads_yaml
 from karat.io.dataset_folder import source_exists
+from karat.measures.dialects import dialect_named, main_cut
+from karat.pool import PoolSettings
 from karat.systems.environment import Environment, filled, lookup, variables
 
 if TYPE_CHECKING:
-    from karat.answer import AnswererSettings
     from karat.core.types import TestSet
-    from karat.experiment.claims import ClaimSource
-    from karat.experiment.settings import Choices
     from karat.experiment.sweep.grid import Grid
     from karat.models import EmbedderSettings
     from karat.models.chat import ChatSettings
-    from karat.pool import PoolSettings
 
 __all__ = [
     "AnswerKeys",
@@ -135,8 +138,6 @@ class Spec:
 
     def _astray(self) -> list[Mistake]:
         """Paths that lead nowhere."""
-        from karat.experiment.claims import path_in_claims
-
         keys = self.keys
         prompt = keys.answer.prompt if keys.answer is not None else None
         named: dict[Place, str | None] = {
@@ -181,8 +182,6 @@ class Spec:
     @cached_property
     def cutoffs(self) -> tuple[int, ...]:
         """Cut-offs in ascending order: those of `k` and of the sweep, or else of the dialect."""
-        from karat.measures.dialects import dialect_named
-
         cuts = {*(self.keys.k or ()), *(self.keys.sweep.cutoffs if self.keys.sweep is not None else ())}
         usual = (int(number) for number in re.findall(r"\d+", dialect_named(self.keys.dialect).cuts))
         return tuple(sorted(cuts or set(usual)))
@@ -191,7 +190,6 @@ class Spec:
     def main(self) -> str:
         """The measure that systems are ranked by: as given, else the dialect's at one of the cut-offs."""
         from karat.core.language import parse
-        from karat.measures.dialects import dialect_named, main_cut
 
         if self.keys.main is not None:
             return parse(self.keys.main).name if ":" not in self.keys.main else self.keys.main
@@ -205,8 +203,6 @@ class Spec:
 
     def choices(self) -> Choices:
         """How to score."""
-        from karat.experiment.settings import Choices, MatchSettings
-
         keys = self.keys
         matching = MatchSettings(
             match=keys.match, repeats=keys.repeats, rel=keys.rel, page_offset=keys.page_offset, pages=keys.pages,
@@ -220,15 +216,11 @@ class Spec:
     @property
     def claims(self) -> ClaimSource:
         """Who judges claims, and the file that gives some."""
-        from karat.experiment.claims import ClaimSource, rooted_claims
-
         return ClaimSource.of(rooted_claims(self.keys.claims or (), self.path))
 
     @property
     def answerer(self) -> AnswererSettings | None:
         """Who answers and how much is read; None: nobody. The prompt is read from its file."""
-        from karat.answer import AnswererSettings
-
         answer = self.keys.answer
         if answer is None:
             return None
@@ -251,8 +243,6 @@ class Spec:
     @property
     def pool(self) -> PoolSettings:
         """Who does the work."""
-        from karat.pool import PoolSettings
-
         return PoolSettings() if self.keys.pool is None else self.keys.pool.settings
 
     def chat_settings(self, *, judge: bool = False) -> ChatSettings | None:
@@ -321,8 +311,6 @@ def _spec(loaded: Loaded, folder: Path) -> Spec:
 
 
 def _validated(loaded: Loaded) -> SpecKeys:
-    from pydantic import ValidationError
-
     if not isinstance(loaded.values, dict):
         what = "is empty" if loaded.values is None else "holds no keys"
         raise InputError(what, place=loaded.place, remedy="Write one with `karat init DOCS TESTSET`.")
@@ -336,8 +324,6 @@ def _validated(loaded: Loaded) -> SpecKeys:
 
 def chat_settings(value: str | Mapping[str, Any], place: str) -> ChatSettings:
     """A model of karat.yaml that stands in `place`, by its name alone or with more, as it is asked."""
-    from pydantic import ValidationError
-
     try:
         return ModelKeys.model_validate({"name": value} if isinstance(value, str) else value).settings()
     except ValidationError as error:

@@ -20,27 +20,26 @@ from karat.core.errors import NoOverlapError, UsageError, did_you_mean
 from karat.core.progress import shown_in_notebook
 from karat.core.text.words import conversations_note
 from karat.experiment.frozen import changed_notes
+from karat.experiment.inputs import refuse_textless, resolved
 from karat.experiment.settings import Choices, MatchSettings, settings_of, takes_settings
 from karat.experiment.study import values_of
 from karat.experiment.sweep.grid import Grid, Point
 from karat.experiment.sweep.swept import MOST_SCORES, Swept, SweptIndex, check_held
-from karat.match import Exclusions
-from karat.pool import PoolChoice, open_pool
+from karat.match import Exclusions, Resolution
+from karat.measures.dialects import Dialect, dialect_named
+from karat.pool import Pool, PoolChoice, open_pool
+from karat.results.evaluation import Note
 from karat.stats.arrays import DistinctRows
 from karat.systems.engines import Engines
+from karat.systems.index import Index
 from karat.systems.retrieval import Retrieval
+from karat.systems.search_stage import SEARCHES, SearchPool
 
 if TYPE_CHECKING:
     from karat.core.judged import Repeats
     from karat.core.measure import Measure
     from karat.core.types import TestSet
-    from karat.match import Resolution
-    from karat.measures.dialects import Dialect
-    from karat.pool import Pool
-    from karat.results.evaluation import Note
     from karat.retrieve import Progress
-    from karat.systems.index import Index
-    from karat.systems.search_stage import SearchPool
 
     _Source = tuple[Index, str | None, str | None, tuple[Point, ...]]  # with its chunking and its embedder
 
@@ -80,9 +79,7 @@ def sweep(
     A `pool` (its name, or a dict such as `{"by": "local", "jobs": 4}`) builds the indexes, and searches where that
     pays; what it writes stands in `work`, which a cluster must see. Without one, one process searches.
     """
-    from karat.experiment.inputs import resolved
     from karat.files import as_testset
-    from karat.measures.dialects import dialect_named
 
     say = progress or (lambda what, done, total: None)
     grid = grid if isinstance(grid, Grid) else grid_of(grid or {})
@@ -219,8 +216,6 @@ def _check_rewriting(grid: Grid) -> None:
 
 
 def _check_questions(testset: TestSet) -> None:
-    from karat.experiment.inputs import refuse_textless
-
     if not len(testset):
         raise UsageError(f"{testset.name} holds no questions, so there is nothing to sweep on.")
     if not testset.has_gold:
@@ -232,8 +227,6 @@ def _check_questions(testset: TestSet) -> None:
 
 
 def _search_pool(folder: Path, pool: Pool) -> SearchPool:
-    from karat.systems.search_stage import SEARCHES, SearchPool
-
     folder.mkdir(parents=True, exist_ok=True)
     return SearchPool(folder / SEARCHES, pool)
 
@@ -242,8 +235,6 @@ def _sources(
     source: Any, grid: Grid, points: Sequence[Point], work: Callable[[], Path], pool: Pool | None, say: Progress
 ) -> list[_Source]:
     """The indexes of a sweep, each with its chunking, its embedder and its configurations under names of their own."""
-    from karat.systems.index import Index
-
     if isinstance(source, Index):
         if grid.chunk or grid.embedder:
             raise UsageError("an index has one chunking and one embedder. To sweep over them give the documents.")
@@ -370,6 +361,4 @@ def _check_found(shares: Mapping[str, float], length: int, allow: bool) -> list[
 
 
 def _note(level: str, text: str) -> Note:
-    from karat.results.evaluation import Note
-
     return Note("warning" if level == "warning" else "info", text)
