@@ -7,7 +7,7 @@ from typing import Annotated, Any
 import typer
 
 from karat.cli._options import Debug, Json, Lower, Map, Quiet, RunsDir, Verbose, columns_of, refuse
-from karat.cli._output import FAILED, leave, progress_on_terminal, show
+from karat.cli._output import FAILED, leave, progress_on_terminal, show, show_and_write
 from karat.core.errors import UsageError
 
 
@@ -144,11 +144,7 @@ def _compare(inputs: list[str], options: dict[str, Any], output: str | None, pri
     }
     comparison = compare(*inputs, test=test, matching=options.pop("match", None), progress=progress, **options)
     progress("")
-    if write is not None:
-        write(comparison)
-    show(comparison, document, objects.comparison, **printing)
-    if write is not None:
-        typer.echo(f"wrote {output}", err=True)
+    show_and_write(comparison, document, objects.comparison, write, output, **printing)
     if comparison.failed:
         leave(FAILED)
 

@@ -16,6 +16,7 @@ import numpy as np
 from karat.core.errors import UsageError, did_you_mean
 from karat.core.language import parse
 from karat.core.scores import Status
+from karat.core.text.words import plural
 from karat.experiment.report import Report
 from karat.experiment.store import RunFolder, find_run
 from karat.files import as_score_table, is_score_table
@@ -23,6 +24,7 @@ from karat.results.comparison import ComparedMeasure, ScoreTable
 from karat.results.decisions import main_measures
 from karat.results.evaluation import Evaluation, InputInfo, Matching
 from karat.results.study import Study
+from karat.stats.arrays import Floats
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -42,20 +44,20 @@ class ScoredSystem:
     name: str
     questions: tuple[str, ...]
     measures: tuple[str, ...]
-    values: NDArray[np.float64]  # questions x measures
+    values: Floats  # questions x measures
     status: NDArray[np.uint8]
     repeats: Mapping[str, Repeats] = field(default_factory=dict)  # measure -> number of a question -> a judge's replies
     costs: Costs = field(default_factory=dict)  # seconds, tokens, cost_usd -> a value for each question
 
-    def column(self, measure: str) -> NDArray[np.float64]:
+    def column(self, measure: str) -> Floats:
         """The values by one measure."""
-        column: NDArray[np.float64] = self.values[:, self.measures.index(measure)]
+        column: Floats = self.values[:, self.measures.index(measure)]
         return column
 
 
 def score_arrays(
     systems: Sequence[ScoredSystem], questions: Sequence[str], measures: Sequence[ComparedMeasure]
-) -> tuple[NDArray[np.float64], NDArray[np.uint8]]:
+) -> tuple[Floats, NDArray[np.uint8]]:
     """Values and status, measures x systems x questions; what a system was not asked has no value."""
     values = np.full((len(measures), len(systems), len(questions)), np.nan)
     status = np.full(values.shape, Status.undefined, np.uint8)
@@ -241,8 +243,7 @@ def _studied(study: Study, place: str, label: str, id_: str, manifest: Mapping[s
     from karat.experiment._costs import study_costs
 
     source = _evaluated(study.evaluation, place, label, id_, study.main, study_costs(study))
-    systems = len(source.systems)
-    what = f"{systems} system{'s' if systems != 1 else ''} over {len(study.evaluation.testset)} questions"
+    what = f"{plural(len(source.systems), 'system')} over {len(study.evaluation.testset)} questions"
     return replace(source, manifest=manifest or None, taken=(InputInfo(place, "stored run", f"{id_}: {what}"),))
 
 

@@ -13,14 +13,13 @@ from karat.core.types import slice_order
 from karat.experiment._compared_inputs import ComparedInput, ScoredSystem, slice_values
 from karat.results.comparison import ComparedMeasure, ComparedPair, Flip, JudgeNoise, SlicePair, SystemMean
 from karat.results.evaluation import Note
-from karat.stats.arrays import TIE, finite, mean_known
+from karat.stats.arrays import TIE, Floats, finite, mean_known
 from karat.stats.compare import PairFigures, compare_systems
 from karat.stats.corrections import Correction, adjust
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
-    Floats = NDArray[np.float64]
 
 _PAST = 1e-9  # by which rounding may carry a score past the end of its measure
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import hashlib
 import json
-from collections.abc import Callable, Container, Iterator, Mapping, Sequence
+from collections.abc import Container, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
@@ -13,6 +13,7 @@ from karat.answer import Answerer, AnswererSettings, answerer_named
 from karat.core.asked import AnswerRequest, Context
 from karat.core.errors import UsageError
 from karat.core.lazy import Lazy
+from karat.core.progress import Progress
 from karat.core.ranked import ranking
 from karat.core.types import Answer, TestSet
 from karat.experiment._answered import contexts_of
@@ -29,8 +30,6 @@ if TYPE_CHECKING:
     from karat.experiment.study import StudySystem
     from karat.match import Resolution
     from karat.systems.outside import CallSettings, HttpSettings
-
-Say = Callable[[str, int, int], None]
 
 
 @dataclass(frozen=True, slots=True)
@@ -136,7 +135,7 @@ def answer_all(
     records: Sequence[Mapping[str, Any]] = (),
     journal: Journal | None = None,
     retry_errors: bool = False,
-    say: Say = lambda what, done, total: None,
+    say: Progress = lambda what, done, total: None,
 ) -> tuple[list[StudySystem], list[Note]]:
     """The systems with answers to every question that they have hits for; those that answer themselves keep theirs.
 
@@ -162,7 +161,7 @@ def answer_all(
             continue
         if not system.run.has_rankings:
             continue
-        if not _has_texts(system):
+        if system.indexed is None and "text" not in system.run.fields:
             notes.append(Note("warning", f"{system.name}: its hits have no texts, so nothing was answered from them."))
             continue
         requests[number] = _SystemRequests(number, system, testset, contexts)
@@ -230,10 +229,6 @@ def _answered(
         seconds = {"retrieve": spent, **answer.seconds} if spent is not None else answer.seconds
         timed[qid] = replace(answer, seconds=seconds)
     return replace(system, run=replace(system.run, answers=timed, unasked=others))
-
-
-def _has_texts(system: StudySystem) -> bool:
-    return system.indexed is not None or "text" in system.run.fields
 
 
 def _key(asked: AnswerRequest) -> str:

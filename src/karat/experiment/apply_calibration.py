@@ -6,7 +6,7 @@ import os
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, fields
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 
@@ -25,10 +25,8 @@ from karat.results.calibration import AppliedCalibration, AppliedMeasure, Correc
 from karat.results.evaluation import Note
 from karat.results.serial import load_study
 from karat.results.study import Study
+from karat.stats.arrays import Floats, Ints
 from karat.stats.prediction_powered import FEWEST, transferred_mean
-
-if TYPE_CHECKING:
-    from numpy.typing import NDArray
 
 _HEAD = 200  # bytes of a file within which its format stands
 _ASSUMED = (
@@ -42,13 +40,13 @@ class SavedMeasure:
     """What a calibration's file holds of one measure."""
 
     judges: tuple[JudgeIdentity, ...]
-    scores: NDArray[np.float64]
-    people: NDArray[np.float64]
+    scores: Floats
+    people: Floats
     rows: tuple[tuple[str, str], ...]  # system and question
     ends: tuple[float, float] | None
 
     @property
-    def groups(self) -> NDArray[np.int64]:
+    def groups(self) -> Ints:
         """The question of each row, as a number."""
         number = {question: i for i, question in enumerate(dict.fromkeys(question for _, question in self.rows))}
         return np.array([number[question] for _, question in self.rows], np.int64)
@@ -118,7 +116,7 @@ def _applied(saved: SavedMeasure, scores: Scores, number: int, place: str, run: 
     )
 
 
-def _new_scores(scores: Scores, number: int, system: int) -> NDArray[np.float64]:
+def _new_scores(scores: Scores, number: int, system: int) -> Floats:
     known = scores.status[system, :, number] == Status.ok
     return np.asarray(scores.values[system, known, number], np.float64)
 

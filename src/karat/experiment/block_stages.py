@@ -17,7 +17,6 @@ from karat.pool import BlockStage, Progress
 
 if TYPE_CHECKING:
     from karat.core.measure import Measure
-    from karat.core.scores import MeasureResult
 
 _OF_AN_ANSWER = (
     "text", "contexts", "model", "seconds", "tokens", "cost_usd", "error", "confidence", "used", "given",
@@ -58,12 +57,11 @@ def results_of(measures: Sequence[Measure], answered: AnswerTable) -> list[dict[
     from karat.measures.compute import outcome_of
 
     outcomes = (outcome_of(measure, answered, len(answered)) for measure in measures)
-    return [{**_plain_result(one), "values": one.values.tolist()} for one in outcomes]
-
-
-def _plain_result(result: MeasureResult) -> dict[str, Any]:
-    """The rest of a result: keys are pairs, and JSON has no numbers as keys."""
-    return {name: list(getattr(result, name).items()) for name in ("undefined", "failed", "details")}
+    return [
+        {"values": one.values.tolist()}
+        | {name: list(getattr(one, name).items()) for name in ("undefined", "failed", "details")}  # keys are numbers
+        for one in outcomes
+    ]
 
 
 def plain_table(answered: AnswerTable) -> dict[str, Any]:
@@ -129,11 +127,6 @@ def verdicts_by(judge: ClaimJudge, batches: Sequence[ClaimBatch]) -> dict[str, A
     return {"said": said, "cut": getattr(judge, "cut", 0) - before}
 
 
-def plain_batch(batch: ClaimBatch) -> dict[str, Any]:
-    """A batch of claims as JSON values."""
-    return asdict(batch)
-
-
 def batch_of(values: Mapping[str, Any]) -> ClaimBatch:
     """A batch of claims from JSON values."""
     premise = ClaimPremise(tuple(values["premise"]["texts"]), values["premise"]["question"])
@@ -158,11 +151,6 @@ def check_same(what: str, here: str, there: str) -> None:
             f"a worker has another {what} ({here}) than the process that leads ({there}). Install the same versions "
             "of karat and of its models everywhere."
         )
-
-
-def plain_request(asked: AnswerRequest) -> dict[str, Any]:
-    """A request as JSON values."""
-    return asdict(asked)
 
 
 def request_of(values: Mapping[str, Any]) -> AnswerRequest:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import replace
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 
@@ -34,13 +34,8 @@ from karat.results.evaluation import Note
 from karat.results.serial import load_study
 from karat.results.study import Study
 from karat.stats.agreement import mean_difference, spearman
+from karat.stats.arrays import Floats, Ints
 from karat.stats.repeats import repeats
-
-if TYPE_CHECKING:
-    from numpy.typing import NDArray
-
-    Floats = NDArray[np.float64]
-    Ints = NDArray[np.int64]
 
 ROUGH = 10  # labelled answers below which figures are called rough
 
@@ -198,9 +193,7 @@ def _order(labelled: Labelled, scores: Scores, systems: Ints, questions: Ints, p
     """The order of systems by people and by the measure, over the answers that both graded."""
     theirs = np.full(scores.values.shape[:2], np.nan)
     theirs[systems, questions] = people
-    number = labelled.number or 0
-    its = np.where(scores.status[:, :, number] == Status.ok, scores.values[:, :, number], np.nan)
-    return order_of(theirs, its)
+    return order_of(theirs, scores.of_measure(labelled.number or 0))
 
 
 def _beside(

@@ -8,8 +8,6 @@ from dataclasses import replace
 from itertools import combinations
 from typing import TYPE_CHECKING, Any
 
-import numpy as np
-
 from karat.core.errors import NoOverlapError, UsageError, did_you_mean
 from karat.core.progress import shown_in_notebook
 from karat.core.text.words import conversations_note
@@ -37,7 +35,8 @@ from karat.experiment.rendering import file_writer
 from karat.experiment.settings import (
     MatchSettings,
     SignificanceTest,
-    scored_apart,
+    scored_by,
+    settings_apart,
     settings_of,
     takes_settings,
     texts_of,
@@ -46,11 +45,8 @@ from karat.results.comparison import ComparedMeasure, Comparison, DroppedQuestio
 from karat.results.evaluation import SIGNIFICANT, Note
 
 if TYPE_CHECKING:
-    from numpy.typing import NDArray
-
     from karat.io.writing import Content
 
-    Floats = NDArray[np.float64]
 
 SHOWN = 4  # measures compared unless some are named
 FLIPS = 5  # questions named in each direction
@@ -216,7 +212,7 @@ def _refuse_scored_apart(sources: Sequence[ComparedInput]) -> None:
     """Refuse runs by whose scoring a measure does not mean the same."""
     runs = [(source, source.manifest) for source in sources if source.manifest is not None]
     for source, manifest in runs[1:]:
-        apart = scored_apart((runs[0][1], runs[0][0].matching), (manifest, source.matching))
+        apart = settings_apart(scored_by(runs[0][1], runs[0][0].matching), scored_by(manifest, source.matching))
         if apart:
             raise UsageError(
                 f"{runs[0][0].place} and {source.place} are not scored alike ({apart}): their figures cannot be "

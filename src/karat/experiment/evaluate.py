@@ -157,7 +157,9 @@ def evaluate(
     )
     runs: Sequence[Run] = ()
     try:
-        read = {name: list(_asked(name, source, request, repeat)) for name, source in _read_first(sources)}
+        # files first, so that one which cannot be read costs no call
+        ordered = sorted(sources, key=lambda pair: isinstance(pair[1], AskedSettings))
+        read = {name: list(_asked(name, source, request, repeat)) for name, source in ordered}
         systems_asked = [one for name, _ in sources for one in read[name]]
         returned = [one for asked in systems_asked for one in asked.repeats]
         runs, notes = aligned_runs(questions, [one.run for one in returned], dialect)
@@ -286,11 +288,6 @@ def _named_sources(systems: Any, questions: TestSet, asking: _Asking) -> list[tu
     elif isinstance(systems, list | tuple) and any(_is_system(value) for value in systems):
         return [(_label(value), _source(value, asking)) for value in systems]
     return [("" if isinstance(systems, Mapping) else _label(systems), _source(systems, asking))]
-
-
-def _read_first(sources: Sequence[tuple[str, RunSource]]) -> list[tuple[str, RunSource]]:
-    """What is read before what is asked, so that a file which cannot be read costs no call."""
-    return sorted(sources, key=lambda pair: isinstance(pair[1], AskedSettings))
 
 
 def _check_sources(sources: Sequence[tuple[str, RunSource]]) -> None:

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from karat.core.errors import KaratError, UsageError, did_you_mean
+from karat.core.text.words import names
 from karat.core.types import Question, TestSet
 from karat.match import JudgingSettings, Pages, Resolution, judge, resolve
 from karat.results.explanation import (
@@ -111,11 +112,8 @@ def _asked(testset: TestSet, question: str) -> Question:
                 raise UsageError(f"{testset.name}: question {question!r} has no text to search for.")
             return one
     near = did_you_mean(question, testset.ids)
-    raise UsageError(f"{testset.name} has no question {question!r}.{near} It has {len(testset)}: {_few(testset.ids)}.")
-
-
-def _few(names: Sequence[str], most: int = 5) -> str:
-    return ", ".join(names[:most]) + (f" and {len(names) - most:,} more" if len(names) > most else "")
+    some = names(testset.ids, 5, width=None)
+    raise UsageError(f"{testset.name} has no question {question!r}.{near} It has {len(testset)}: {some}.")
 
 
 def _leg_hits(system: System, retrieved: Retrieved, name: str, queries: Sequence[str], k: int) -> tuple[LegHit, ...]:

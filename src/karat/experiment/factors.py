@@ -6,7 +6,7 @@ import os
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 
@@ -14,11 +14,7 @@ from karat.core.errors import UsageError, did_you_mean
 from karat.core.text.words import probability
 from karat.files import RawTable, read_raw_table
 from karat.results.study import Choice, Effect, FactorAnalysis, FactorLevel
-
-if TYPE_CHECKING:
-    from numpy.typing import NDArray
-
-    Floats = NDArray[np.float64]
+from karat.stats.arrays import Floats
 
 LEVELS = 60  # most levels of a factor: the interaction of two such has 3,600 columns
 UNPAIRED = (

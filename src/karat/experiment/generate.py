@@ -3,14 +3,14 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from karat.core.errors import UsageError, did_you_mean
 from karat.core.glance import NotebookView, Table
-from karat.core.progress import shown_in_notebook
+from karat.core.progress import Progress, shown_in_notebook
 from karat.core.types import Question, TestSet
 from karat.experiment.models import ChatOptions, ChatValue, ModelSettings, close, models_of, spent_by, spent_notes
 from karat.experiment.settings import takes_settings
@@ -29,7 +29,6 @@ SAMPLES = 30
 KINDS = ("literal", "paraphrase", "scenario")
 CALLS = ".calls.sqlite"
 _ENDINGS = (".jsonl", ".ndjson", ".jsonl.gz", ".ndjson.gz")
-Say = Callable[[str, int, int], None]
 PathLike = str | os.PathLike[str]
 
 
@@ -85,7 +84,7 @@ def generate(
     force: bool = False,
     columns: Mapping[str, str] | None = None,
     chat: ChatValue = None,
-    say: Say = lambda what, done, total: None,
+    say: Progress = lambda what, done, total: None,
 ) -> GeneratedTestSet:
     """Make questions with gold and answers from the documents of an index, by a chat model or `offline`.
 

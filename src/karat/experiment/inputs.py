@@ -61,8 +61,7 @@ def aligned_runs(testset: TestSet, runs: Sequence[Run], dialect: str) -> tuple[l
         raise UsageError(
             f"two systems are called {name!r}. Rename a file, or pass results as {{name: run}} from Python."
         )
-    for name in _repeated(testset.ids):
-        raise UsageError(f"{testset.name} holds question {name!r} twice. Give every question an id of its own.")
+    refuse_repeated(testset)
     by_score = dialect_named(dialect).by_score
     has_quotes = not testset.is_plain and any(g.quote is not None for q in testset.questions for g in q.gold)
     exclusions = Exclusions(testset)
@@ -197,6 +196,19 @@ class Resolutions:
         if id(index) not in self._resolutions:
             self._resolutions[id(index)] = resolved(self._testset, index, self._choices, lambda step: None)
         return self._resolutions[id(index)]
+
+
+def refuse_repeated(testset: TestSet) -> None:
+    """Refuse a test set in which two questions have one id."""
+    for name in _repeated(testset.ids):
+        raise UsageError(f"{testset.name} holds question {name!r} twice. Give every question an id of its own.")
+
+
+def refuse_unsearchable(testset: TestSet) -> None:
+    """Refuse questions that no search could be measured by: without gold, or without a text."""
+    if not testset.has_gold:
+        raise UsageError(f"{testset.name} holds no gold, so nothing can be measured on it. Add gold to its questions.")
+    refuse_textless(testset, testset.name)
 
 
 def refuse_textless(testset: TestSet, place: str) -> None:

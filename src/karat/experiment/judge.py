@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import fields, replace
 from typing import TYPE_CHECKING, Any
 
 from karat.core.errors import UsageError, did_you_mean
-from karat.core.progress import shown_in_notebook
+from karat.core.progress import Progress, shown_in_notebook
 from karat.core.scores import Scores, Status
 from karat.experiment.claims import BEGINS, CLAIMS, ClaimMaker, ClaimSource, ClaimsValue, claim_notes, with_claims
 from karat.experiment.finished import FinishedRun, folder_of
@@ -37,7 +37,6 @@ if TYPE_CHECKING:
     from karat.results.evaluation import Evaluation, Note, Summary
     from karat.results.study import Failure, FailureCount, Study
 
-Say = Callable[[str, int, int], None]
 NOT_JUDGED = "not judged"
 _ANEW = ("failed rows", "equal n")  # guards that more measures may change
 
@@ -53,7 +52,7 @@ def judge(
     claims: ClaimsValue = None,
     runs_dir: str | os.PathLike[str] = "runs",
     pool: PoolChoice = None,
-    progress: Say | None = None,
+    progress: Progress | None = None,
 ) -> FinishedRun:
     """A stored run with more measures of its answers, in its folder and as it is returned.
 

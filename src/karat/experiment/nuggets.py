@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
-import os
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
 
 from karat.core.errors import UsageError
-from karat.experiment.generate import CALLS, checked_target, refuse_repeat
+from karat.experiment.generate import CALLS, PathLike, checked_target, refuse_repeat
 from karat.experiment.models import ChatOptions, ChatValue, ModelSettings, close, models_of, spent_by, spent_notes
 from karat.experiment.settings import takes_settings
 
@@ -17,8 +16,6 @@ if TYPE_CHECKING:
 
     from karat.systems.index import Index
     from karat.testset.nuggets import NuggetsMade
-
-PathLike = str | os.PathLike[str]
 
 
 @dataclass(frozen=True)

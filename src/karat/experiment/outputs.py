@@ -6,13 +6,14 @@ import io
 import json
 import os
 import shlex
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from karat.core.errors import UsageError
+from karat.core.progress import Progress
 from karat.experiment.answering import rows_of
 from karat.io.writing import write_whole
 from karat.report.charts import Drawing, draw, write_charts
@@ -26,7 +27,6 @@ if TYPE_CHECKING:
 CHARTS, ANSWERS, JUDGEMENTS = "charts", "answers.jsonl", "judgements.jsonl"
 ALL = ("html", "markdown", "text", "latex", "csv", "json", "png", "svg")
 ENDINGS = {"markdown": ".md", "text": ".txt", "latex": ".tex", "csv": ".csv"}
-Say = Callable[[str, int, int], None]
 
 
 def write_study(
@@ -34,7 +34,7 @@ def write_study(
     folder: Path,
     outputs: Sequence[str] = ALL,
     runs: Sequence[Run] = (),
-    say: Say = lambda what, done, total: None,
+    say: Progress = lambda what, done, total: None,
 ) -> list[Path]:
     """The files of a run's folder, but for the manifest and the journal: rows always, the rest as asked for.
 
@@ -116,7 +116,9 @@ def html(study: Study, drawing: Drawing | None = None) -> str:
     return render(document(study, charts=(drawing or draw(study)).specs))
 
 
-def write_report(study: Study, target: str | os.PathLike[str], say: Say = lambda what, done, total: None) -> list[Path]:
+def write_report(
+    study: Study, target: str | os.PathLike[str], say: Progress = lambda what, done, total: None
+) -> list[Path]:
     """A study as one file whose ending names the form (.html, .md, .tex, .csv ...), or as a folder of all of them."""
     from karat.experiment.rendering import render_as
 

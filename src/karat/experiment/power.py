@@ -16,15 +16,12 @@ from karat.experiment._paired import judge_noise, range_notes
 from karat.experiment.settings import texts_of
 from karat.results.comparison import ComparedMeasure, JudgeNoise, PairSpread, Power
 from karat.results.evaluation import InputInfo, Note
-from karat.stats.arrays import TIE, grouped
+from karat.stats.arrays import TIE, Bools, Floats, grouped
 from karat.stats.power import detectable, effective_spread, needed, worst_spread
 
 if TYPE_CHECKING:
-    from numpy.typing import NDArray
-
     from karat.core.types import TestSet
 
-    Floats = NDArray[np.float64]
 
 SHOWN = 6
 
@@ -229,6 +226,6 @@ def _spread(
     )
 
 
-def _seen(systems: Sequence[ScoredSystem], ids: Sequence[str]) -> NDArray[np.bool_]:
+def _seen(systems: Sequence[ScoredSystem], ids: Sequence[str]) -> Bools:
     held = {question for system in systems for question in system.questions}
     return np.array([question in held for question in ids])

@@ -12,6 +12,7 @@ from typing import Any
 from karat.core.conversation import transcript
 from karat.core.errors import UsageError
 from karat.core.types import Gold, Nugget, Question, TestSet
+from karat.experiment.inputs import refuse_repeated
 from karat.experiment.relabel import RelabelledTestSet, relabelled
 from karat.files import RawTable, frozen_beside, gold_row, read_marks, read_raw_table, read_testset, write
 from karat.io.writing import write_whole
@@ -184,8 +185,7 @@ def _decided(table: RawTable, questions: TestSet) -> dict[str, Question | None]:
             f"has no column {', '.join(missing)}", remedy="Give the file that `karat testset review` wrote."
         )
     known = {question.id: question for question in questions}
-    if len(known) < len(questions):
-        raise UsageError(f"{questions.name} holds a question id twice. Give every question an id of its own.")
+    refuse_repeated(questions)
     seen: set[str] = set()
     decided: dict[str, Question | None] = {}
     for row, record in enumerate(table.rows):

@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING, Any
 
 from karat.core.docs import Problem, unread_line
 from karat.core.errors import UsageError
-from karat.core.progress import shown_in_notebook
+from karat.core.progress import Progress, shown_in_notebook
 from karat.core.text.words import plural
 from karat.core.versions import versions
 from karat.experiment.finished import FinishedRun
@@ -48,7 +48,6 @@ if TYPE_CHECKING:
     from karat.experiment.sweep.swept import Swept
     from karat.results.study import Study
 
-Say = Callable[[str, int, int], None]
 Announce = Callable[[str], None]
 INDEXES, LOGS = "indexes", "logs"
 
@@ -64,7 +63,7 @@ def run(
     changed_testset: bool = False,
     command: Sequence[str] = (),
     notes: Sequence[Note] = (),
-    say: Say = lambda what, done, total: None,
+    say: Progress = lambda what, done, total: None,
     announce: Callable[[str], None] | None = None,
 ) -> FinishedRun:
     """Do what a karat.yaml says, or compare the usual systems on documents (a folder or file) and a `testset` file.
@@ -127,7 +126,7 @@ def _folder(root: Path, name: str, manifest: dict[str, Any], fresh: bool, done: 
     return stopped or new_run(root, name, manifest)
 
 
-def _write(study: Study, folder: RunFolder, outputs: Sequence[str], runs: Sequence[Run], say: Say) -> None:
+def _write(study: Study, folder: RunFolder, outputs: Sequence[str], runs: Sequence[Run], say: Progress) -> None:
     """Write what a run found; it is done when its manifest says so."""
     from karat.experiment.claims import CLAIMS
     from karat.experiment.outputs import ANSWERS, write_study
@@ -208,7 +207,7 @@ def _models(
     folder: RunFolder,
     root: Path,
     indexes: Sequence[Index],
-    say: Say,
+    say: Progress,
     announce: Announce | None,
     pool: Pool,
 ) -> Iterator[RunModels]:
@@ -238,7 +237,7 @@ def sweep_of(
     *,
     runs_dir: str | os.PathLike[str] | None = None,
     pool: PoolChoice = None,
-    say: Say = lambda what, done, total: None,
+    say: Progress = lambda what, done, total: None,
 ) -> Swept:
     """The sweep of a spec alone, scored in memory; nothing but its index is written."""
     from karat.experiment.sweep import sweep
@@ -298,7 +297,7 @@ def _refuse_without_gold(spec: Spec, questions: TestSet, read_as: InputInfo) -> 
     )
 
 
-def indexes_of(spec: Spec, folder: Path, say: Say, pool: PoolChoice = None) -> list[BuiltIndex]:
+def indexes_of(spec: Spec, folder: Path, say: Progress, pool: PoolChoice = None) -> list[BuiltIndex]:
     """Every index that the spec needs: the one it names, or one for each chunking and embedder.
 
     The pool builds them, that of the spec unless given.

@@ -12,9 +12,10 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from karat.core.errors import NoOverlapError, UsageError, did_you_mean
+from karat.core.progress import Progress
 from karat.core.text.words import plural
 from karat.core.types import TestSet
-from karat.experiment.generate import GeneratedTestSet, generate
+from karat.experiment.generate import GeneratedTestSet, PathLike, generate
 from karat.files import frozen_beside, read_testset
 from karat.io.dataset_folder import source_exists, split_named
 from karat.systems.index_folder import is_index
@@ -25,8 +26,6 @@ if TYPE_CHECKING:
     from karat.experiment.spec import Spec
     from karat.systems.index import Index
 
-Say = Callable[[str, int, int], None]
-PathLike = str | os.PathLike[str]
 SAMPLES, ANSWERS = 30, 20
 CUTS = (1, 3, 5, 10, 20)
 CHUNK = "tokens:200:40"
@@ -137,7 +136,7 @@ def run_documents(
     *,
     changed_testset: bool = False,
     command: Sequence[str] = (),
-    say: Say = lambda what, done, total: None,
+    say: Progress = lambda what, done, total: None,
     announce: Callable[[str], None] | None = None,
     **options: Any,
 ) -> FinishedRun:
@@ -198,7 +197,7 @@ def _warnings(testset: GeneratedTestSet | None, index: Index) -> list[str]:
 
 
 def _generated(
-    making: DocumentsRun, index: Index, say: Say, announce: Callable[[str], None] | None
+    making: DocumentsRun, index: Index, say: Progress, announce: Callable[[str], None] | None
 ) -> GeneratedTestSet:
     """A new test set in its file; one that stood there is kept beside it."""
     from karat.experiment.review import keep_original

@@ -30,10 +30,9 @@ from karat.experiment.report import Report
 from karat.experiment.settings import Choices, MatchSettings, settings_of, takes_settings, texts_of
 from karat.measures.dialects import Dialect, Missing, dialect_named
 from karat.results.evaluation import Evaluation, InputInfo, Note, Refusals, Usage
+from karat.stats.arrays import Bools
 
 if TYPE_CHECKING:
-    from numpy.typing import NDArray
-
     from karat.core.judged import Judged
     from karat.core.models import Models
     from karat.core.run import Run
@@ -235,7 +234,7 @@ def evaluation_of(
     return with_outcomes(evaluation)
 
 
-def _findable(resolutions: Sequence[Resolution | None]) -> NDArray[np.bool_] | None:
+def _findable(resolutions: Sequence[Resolution | None]) -> Bools | None:
     """Which gold units stand in a chunk of some index; None where hits may be anything."""
     known = [one for one in resolutions if one is not None]
     return np.any([one.reached for one in known], axis=0) if known and len(known) == len(resolutions) else None

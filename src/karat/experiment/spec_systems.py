@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
 
@@ -11,6 +11,7 @@ import numpy as np
 
 from karat.core.errors import UsageError
 from karat.core.models import Models
+from karat.core.progress import Progress
 from karat.core.ranked import Ranked
 from karat.experiment.inputs import Resolutions, aligned_runs, slices_of, without_excluded
 from karat.experiment.study import Plan, StudySystem
@@ -18,6 +19,7 @@ from karat.io.packed import packed, unpacked
 from karat.match import Exclusions
 from karat.results.evaluation import Note
 from karat.results.study import Configuration
+from karat.stats.arrays import Floats
 from karat.systems.engines import Engines
 from karat.systems.retrieval import Memory, Retrieval
 from karat.systems.settings import DEPTH, LENGTH, SystemSettings
@@ -25,8 +27,6 @@ from karat.systems.source import RunRequest, RunSource
 from karat.systems.system import IndexSystem, System
 
 if TYPE_CHECKING:
-    from numpy.typing import NDArray
-
     from karat.core.measure import Measure
     from karat.core.types import TestSet
     from karat.experiment.settings import Choices
@@ -35,7 +35,6 @@ if TYPE_CHECKING:
     from karat.systems.index import Index
     from karat.systems.search_stage import SearchPool
 
-Say = Callable[[str, int, int], None]
 TEXTS = "texts"  # of the journal's record that says which questions its numbers mean
 
 
@@ -98,7 +97,7 @@ class SpecSystems:
         self,
         journal: Journal,
         models: Models,
-        say: Say,
+        say: Progress,
         pool: SearchPool,
         earlier: Sequence[Mapping[str, Any]] = (),
     ) -> tuple[list[StudySystem], list[Note]]:
@@ -143,7 +142,7 @@ class SpecSystems:
         self,
         journal: Journal,
         models: Models,
-        say: Say,
+        say: Progress,
         pool: SearchPool,
         earlier: Sequence[Mapping[str, Any]],
         excluded: Exclusions,
@@ -201,7 +200,7 @@ class _JournaledLegs(Memory):
     def _own(self, records: Sequence[Mapping[str, Any]]) -> Iterator[Mapping[str, Any]]:
         return (r for r in records if r.get("index") == self._generation and "questions" in r)
 
-    def recall(self, leg: str, questions: Sequence[int]) -> tuple[Ranked, NDArray[np.float64]] | None:
+    def recall(self, leg: str, questions: Sequence[int]) -> tuple[Ranked, Floats] | None:
         record = self._known.get((leg, tuple(questions)))
         return None if record is None else (_ranked(record), unpacked(record["seconds"]).astype(np.float64))
 
@@ -224,7 +223,7 @@ class _JournaledLegs(Memory):
         fits = len(asked) == len(ranked) and 0 <= ranked.rows.min(initial=0) <= ranked.rows.max(initial=0) < self._rows
         return ({text: place for place, text in enumerate(asked)}, ranked) if fits else ({}, Ranked.empty(0))
 
-    def keep(self, leg: str, questions: Sequence[int], ranked: Ranked, seconds: NDArray[np.float64]) -> None:
+    def keep(self, leg: str, questions: Sequence[int], ranked: Ranked, seconds: Floats) -> None:
         record = {"index": self._generation, "leg": leg, "questions": list(questions)}
         arrays = {"sizes": np.diff(ranked.offsets), "rows": ranked.rows, "scores": ranked.scores, "seconds": seconds}
         self._journal.add([{**record, **{name: packed(array) for name, array in arrays.items()}}])

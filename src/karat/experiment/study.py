@@ -17,11 +17,10 @@ from karat.experiment._shown_hits import shown_hits
 from karat.measures.dialects import MAIN_CUT, dialect_named
 from karat.results.evaluation import Evaluation, InputInfo, Note, Usage
 from karat.results.study import Choice, Failure, FailureCount, Study, StudyAnswer
+from karat.stats.arrays import Floats
 from karat.systems.source import SystemRun, whole_seconds
 
 if TYPE_CHECKING:
-    from numpy.typing import NDArray
-
     from karat.core.docs import Problem
     from karat.core.measure import Measure
     from karat.core.models import Models, Need
@@ -32,7 +31,6 @@ if TYPE_CHECKING:
     from karat.match import Resolution
     from karat.results.comparison import Pair
 
-    Floats = NDArray[np.float64]
 
 MAIN = "Recall@5"
 SHOWN_SYSTEMS = 6
@@ -255,9 +253,7 @@ def answers_of(system: StudySystem, testset: TestSet) -> dict[str, StudyAnswer]:
 
 def values_of(scores: Scores, measure: str) -> Floats:
     """Values of a measure, systems x questions; NaN where there is none."""
-    column = [m.name for m in scores.measures].index(measure)
-    values: Floats = np.where(scores.status[:, :, column] == 0, scores.values[:, :, column], np.nan)
-    return values
+    return scores.of_measure([m.name for m in scores.measures].index(measure))
 
 
 def choice_of(

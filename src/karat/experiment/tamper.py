@@ -20,7 +20,6 @@ if TYPE_CHECKING:
 
     from karat.core.measure import Measure
 
-    Floats = NDArray[np.float64]
 
 AGAIN = "asked again, nothing changed"
 JUDGES = ("Faithfulness", "Correctness", "ContextRelevance", "Responsiveness")

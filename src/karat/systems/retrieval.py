@@ -15,6 +15,7 @@ import numpy as np
 
 from karat.core.errors import KaratError, UsageError
 from karat.core.models import Models
+from karat.core.progress import Progress
 from karat.core.ranked import Ranked
 from karat.core.text.words import plural
 from karat.retrieve import Reranked, rerank
@@ -35,7 +36,6 @@ if TYPE_CHECKING:
 
     Seconds = NDArray[np.float64]
 
-Progress = Callable[[str, int, int], None]
 TIMED = 100  # questions that are searched one at a time where they are timed: enough for a 95% of their seconds
 _ALONE = -1  # the block of questions that are timed alone where they are timed
 BATCH = 1000  # questions that are searched together, and journaled when all are: what a run that is stopped does again

@@ -59,7 +59,7 @@ class Tuner:
         depths: Sequence[int] = (), progress: Progress = lambda what, done, total: None,
     ) -> Tuner:  # fmt: skip
         """Resolve the gold and search by each leg; `cuts` and `depths` are offered besides the usual ones."""
-        from karat.experiment.inputs import refuse_textless, resolved
+        from karat.experiment.inputs import refuse_unsearchable, resolved
         from karat.systems.engines import Engines
 
         legs = SystemSettings.legs
@@ -69,11 +69,7 @@ class Tuner:
                 f"the index has no {lacking[0]} engine, so there is nothing to weigh. Build it with "
                 f"{' and '.join(legs)}: karat index DOCS -o INDEX."
             )
-        if not testset.has_gold:
-            raise UsageError(
-                f"{testset.name} holds no gold, so nothing can be measured on it. Add gold to its questions."
-            )
-        refuse_textless(testset, testset.name)
+        refuse_unsearchable(testset)
         steps = 2 + len(legs)
         progress("reading the index", 0, steps)
         resolution = resolved(testset, index, choices, lambda what: progress(what, 1, steps))
