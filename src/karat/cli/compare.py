@@ -150,23 +150,14 @@ def _compare(inputs: list[str], options: dict[str, Any], output: str | None, pri
 
 
 def _power(inputs: list[str], options: dict[str, Any], output: str | None, printing: dict[str, bool]) -> None:
-    from pathlib import Path
-
     from karat.experiment.power import power
-    from karat.io.writing import write_whole
+    from karat.experiment.rendering import file_writer
     from karat.report import objects
     from karat.report.build.power import document
-    from karat.report.render import written
 
-    ending = Path(output).suffix.lower() if output is not None else ".md"
-    if ending not in (".json", ".md", ".txt"):
-        raise UsageError(f"-o {output}: what a test set can tell is written as .md, .json or .txt.")
+    write = file_writer(output, document, {".json": objects.power}) if output is not None else None
     telling = power(inputs[0], *inputs[1:], **options)
-    if output is not None:
-        write_whole(output, objects.power(telling) if ending == ".json" else written(document(telling), ending))
-    show(telling, document, objects.power, **printing)
-    if output is not None:
-        typer.echo(f"wrote {output}", err=True)
+    show_and_write(telling, document, objects.power, write, output, **printing)
 
 
 def _factors(

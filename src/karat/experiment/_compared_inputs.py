@@ -17,6 +17,7 @@ from karat.core.errors import UsageError, did_you_mean
 from karat.core.language import parse
 from karat.core.scores import Status
 from karat.core.text.words import plural
+from karat.experiment._subjects import check_system
 from karat.experiment.report import Report
 from karat.experiment.store import RunFolder, find_run
 from karat.files import as_score_table, is_score_table
@@ -231,10 +232,7 @@ def _run(reference: str, runs_dir: str | os.PathLike[str]) -> ComparedInput:
     source = _studied(load_study(folder.path), reference, name, folder.id, folder.manifest)
     if system is None:
         return source
-    names = [one.name for one in source.systems]
-    if system not in names:
-        offered = f"There are {', '.join(names)}."
-        raise UsageError(f"run {folder.id} has no system {system!r}.{did_you_mean(system, names)} {offered}")
+    check_system(folder.id, system, [one.name for one in source.systems])
     taken = (InputInfo(reference, "stored run", f"{system} of {folder.id}"),)
     return replace(source, systems=tuple(e for e in source.systems if e.name == system), taken=taken)
 

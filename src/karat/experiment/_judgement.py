@@ -62,7 +62,7 @@ def judged(held: HeldRule) -> RuleResult:
     low, high, level = _interval(held, known)
 
     outcome, reason = _outcome(held, value, bound, (low, high))
-    broken = _broken(held, known, bound) if outcome == "fail" else []
+    broken = _broken(held, bound) if outcome == "fail" else []
     return RuleResult(
         rule=rule,
         outcome=outcome,
@@ -212,7 +212,7 @@ def _figures(value: float, bound: float) -> tuple[str, str]:
     return (f"{value:,.0f}", f"{bound:,.0f}") if whole else shown
 
 
-def _broken(held: HeldRule, known: Bools, bound: float | None) -> list[RuleCounterexample]:
+def _broken(held: HeldRule, bound: float | None) -> list[RuleCounterexample]:
     """The questions that speak against the rule, the worst first."""
     rule, subject, beside = held.rule, held.subject, held.beside
     if subject.missing.any():

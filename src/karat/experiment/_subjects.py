@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING
 
@@ -91,6 +91,13 @@ def subject_of(study: Study, system: str, name: str) -> Subject:
         f"the run has no {name!r}.{near} It has {names([m.name for m in measures], 24)}; counts "
         f"({', '.join(COUNTS)}), times (such as {TIMES[2]}) and cost ({SUMS[0]})."
     )
+
+
+def check_system(run: str, name: str, systems: Sequence[str]) -> None:
+    """Refuse a name that no system of a run has."""
+    if name not in systems:
+        near = did_you_mean(name, systems)
+        raise UsageError(f"run {run} has no system {name!r}.{near} It has {names(systems, 12)}.")
 
 
 def saved_subjects(study: Study, system: str) -> Iterator[Subject]:

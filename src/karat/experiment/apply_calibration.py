@@ -91,14 +91,8 @@ def applied_writer(path: str | os.PathLike[str]) -> Callable[[AppliedCalibration
     """What writes corrected means into this file, by its ending; an ending that says nothing is refused at once."""
     from karat.report import objects, tables
     from karat.report.build.applied import document
-    from karat.report.render import written
 
-    forms: dict[str, Callable[[AppliedCalibration], str]] = {
-        ".json": objects.applied, ".csv": tables.applied,
-        ".md": lambda applied: written(document(applied), ".md"),
-        ".txt": lambda applied: written(document(applied), ".txt"),
-    }  # fmt: skip
-    return file_writer(path, forms)
+    return file_writer(path, document, {".json": objects.applied, ".csv": tables.applied})
 
 
 def _applied(saved: SavedMeasure, scores: Scores, number: int, place: str, run: str) -> AppliedMeasure:

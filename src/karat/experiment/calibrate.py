@@ -114,14 +114,8 @@ def calibration_writer(path: str | os.PathLike[str]) -> Callable[[Calibration], 
     """What writes a calibration into this file, by its ending; an ending that says nothing is refused at once."""
     from karat.report import objects, tables
     from karat.report.build.calibration import document
-    from karat.report.render import written
 
-    forms: dict[str, Callable[[Calibration], str]] = {
-        ".json": objects.calibration, ".csv": tables.calibration,
-        ".md": lambda calibration: written(document(calibration), ".md"),
-        ".txt": lambda calibration: written(document(calibration), ".txt"),
-    }  # fmt: skip
-    return file_writer(path, forms)
+    return file_writer(path, document, {".json": objects.calibration, ".csv": tables.calibration})
 
 
 def _pointless(correct: str | None) -> tuple[Note, ...]:

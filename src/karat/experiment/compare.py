@@ -330,10 +330,8 @@ def comparison_writer(path: str | os.PathLike[str]) -> Callable[[Comparison], No
 
     forms: dict[str, Callable[[Comparison], Content]] = {
         ".html": lambda comparison: written(document(comparison, charts=True), ".html"),
-        ".md": lambda comparison: written(document(comparison), ".md"),
         ".tex": lambda comparison: latex.render(Document("", [means(comparison)]), label="tab:karat-compare"),
         ".csv": tables.comparison, ".json": objects.comparison,
-        ".txt": lambda comparison: written(document(comparison), ".txt"),
         ".xlsx": xlsx.of_comparison,
     }  # fmt: skip
-    return file_writer(path, forms)
+    return file_writer(path, document, forms)

@@ -18,6 +18,7 @@ from karat.report.render import console
 if TYPE_CHECKING:
     from karat.core.glance import Table
     from karat.core.run import Run
+    from karat.report.document import Document
     from karat.results.gating import Gate
     from karat.results.study import Study
 
@@ -109,17 +110,10 @@ class FinishedRun(Report):
         named = tuple(export)
         return super().save(path, export=named, command=command) if named else write_report(self.study, path)
 
-    def print(self, *, quiet: bool = False, verbose: bool = False) -> None:
-        import sys
-
+    def _document(self) -> Document:
         from karat.report.build.study import document
 
-        console.show(document(self.study, str(self.folder.path)), sys.stdout, quiet=quiet, verbose=verbose)
-
-    def __str__(self) -> str:
-        from karat.report.build.study import document
-
-        return console.render(document(self.study, str(self.folder.path)))
+        return document(self.study, str(self.folder.path))
 
     def _line(self) -> str:
         return f"{self.study._line()}; in {self.folder.path}"

@@ -13,7 +13,7 @@ from karat.core.errors import KaratError, UsageError, did_you_mean
 from karat.core.scores import Status
 from karat.core.text.words import conversations_note, names
 from karat.experiment._judgement import HeldRule, judged
-from karat.experiment._subjects import Subject, failed_rows, subject_of
+from karat.experiment._subjects import Subject, check_system, failed_rows, subject_of
 from karat.experiment.finished import study_at_hand
 from karat.experiment.rules import parse_rules
 from karat.experiment.settings import scored_by, settings_apart, texts_of
@@ -44,9 +44,7 @@ class _Side:
         return self.study.evaluation.scores.systems
 
     def named(self, name: str) -> str:
-        if name not in self.systems:
-            near = did_you_mean(name, self.systems)
-            raise UsageError(f"run {self.id} has no system {name!r}.{near} It has {names(self.systems, 12)}.")
+        check_system(self.id, name, self.systems)
         return name
 
     @property

@@ -14,9 +14,10 @@ from karat.core.progress import Progress, shown_in_notebook
 from karat.core.types import Question, TestSet
 from karat.experiment.models import ChatOptions, ChatValue, ModelSettings, close, models_of, spent_by, spent_notes
 from karat.experiment.settings import takes_settings
-from karat.files import frozen_beside, read_testset, write
+from karat.files import read_testset, write
 from karat.retrieve.engines.bm25 import BM25Engine
 from karat.systems.index import Index
+from karat.testset.freeze import refuse_frozen
 from karat.testset.generate import GenerationSettings, kinds_named
 from karat.testset.generate import generate as make
 from karat.testset.mix import DEFAULT, Mix
@@ -177,13 +178,7 @@ def checked_target(output: PathLike | None, extend: PathLike | None, force: bool
             f"{target}: a test set is written as JSONL. Name a file that ends with .jsonl; `karat convert` makes other "
             "formats of it."
         )
-    frozen = frozen_beside(target)
-    if frozen is not None:
-        stands = "is" if target.exists() else "was"
-        raise UsageError(
-            f"{target} {stands} frozen as version {frozen.version}: it stays as it is. Name another file to write with "
-            "-o (output=)."
-        )
+    refuse_frozen(target, ": it stays as it is. Name another file to write with -o (output=).")
     in_place = extend is not None and _same(target, Path(extend))
     if target.exists() and not in_place and not force:
         raise UsageError(

@@ -14,6 +14,7 @@ from karat.io.writing import Content, write_whole
 if TYPE_CHECKING:
     from karat.core.run import Run
     from karat.report import Output
+    from karat.report.document import Document
     from karat.results.evaluation import Evaluation
     from karat.results.study import Study
 
@@ -57,12 +58,21 @@ def _export_trec(runs: Sequence[Run], folder: Path) -> list[Path]:
     return [folder / name for name in names]
 
 
-def file_writer(path: str | os.PathLike[str], forms: Mapping[str, Callable[[T], Content]]) -> Callable[[T], None]:
-    """What writes a result into this file, by its ending; an ending that says nothing is refused at once."""
+def file_writer(
+    path: str | os.PathLike[str], document: Callable[[T], Document], forms: Mapping[str, Callable[[T], Content]]
+) -> Callable[[T], None]:
+    """What writes a result into this file, by its ending: one of `forms`, else its document as .md or .txt.
+
+    An ending that says nothing is refused at once.
+    """
+    from karat.report.render import written
+
     target = Path(path)
-    form = forms.get(target.suffix.lower())
-    if form is None or target.is_dir():
-        raise UsageError(f"cannot tell a format from {target.name!r}. Endings: {', '.join(sorted(forms))}.")
+    ending = target.suffix.lower()
+    endings = sorted({*forms, ".md", ".txt"})
+    if ending not in endings or target.is_dir():
+        raise UsageError(f"cannot tell a format from {target.name!r}. Endings: {', '.join(endings)}.")
+    form = forms.get(ending) or (lambda result: written(document(result), ending))
     return lambda result: write_whole(target, form(result))
 
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import sys
 from collections.abc import Iterable, Sequence
 from dataclasses import replace
 from functools import cached_property
@@ -16,6 +17,7 @@ from karat.core.text.words import plural
 from karat.measures.dialects import dialect_named
 from karat.report.build.evaluation import document
 from karat.report.build.gate import broken_line, interval, more_broken
+from karat.report.render import console
 from karat.results.study import Configuration, Study
 
 if TYPE_CHECKING:
@@ -24,6 +26,7 @@ if TYPE_CHECKING:
 
     from karat.core.run import Run
     from karat.experiment.settings import Choices
+    from karat.report.document import Document
     from karat.results.evaluation import Evaluation
     from karat.results.gating import RuleResult
     from karat.results.pareto import ParetoFront
@@ -216,16 +219,13 @@ class Report(NotebookView):
 
     def print(self, *, quiet: bool = False, verbose: bool = False) -> None:
         """Show the report on standard output."""
-        import sys
-
-        from karat.report.render.console import show
-
-        show(document(self.evaluation), sys.stdout, quiet=quiet, verbose=verbose)
+        console.show(self._document(), sys.stdout, quiet=quiet, verbose=verbose)
 
     def __str__(self) -> str:
-        from karat.report.render.console import render
+        return console.render(self._document())
 
-        return render(document(self.evaluation))
+    def _document(self) -> Document:
+        return document(self.evaluation)
 
     def _line(self) -> str:
         return self.evaluation._line()

@@ -14,10 +14,10 @@ from karat.core.errors import UsageError
 from karat.core.types import Gold, Nugget, Question, TestSet
 from karat.experiment.inputs import refuse_repeated
 from karat.experiment.relabel import RelabelledTestSet, relabelled
-from karat.files import RawTable, frozen_beside, gold_row, read_marks, read_raw_table, read_testset, write
+from karat.files import RawTable, gold_row, read_marks, read_raw_table, read_testset, write
 from karat.io.writing import write_whole
 from karat.systems.index import Index
-from karat.testset.freeze import refuse_existing
+from karat.testset.freeze import refuse_existing, refuse_frozen
 
 PathLike = str | os.PathLike[str]
 ENDING, ORIGINAL = ".review.csv", ".original"
@@ -160,11 +160,7 @@ def apply_review(
     if output is not None:
         refuse_existing(Path(output))
     else:
-        frozen = frozen_beside(source)
-        if frozen is not None:
-            raise UsageError(
-                f"{source} is frozen as version {frozen.version} and is not changed in place. Name another file: -o."
-            )
+        refuse_frozen(source, " and is not changed in place. Name another file: -o.")
         if taken.format != "canonical" or not source.is_file():
             raise UsageError(f"{source} is {taken.format}, not karat's own JSONL. Name a file to write with -o.")
         original = keep_original(source)

@@ -16,9 +16,10 @@ from karat.core.progress import Progress
 from karat.core.text.words import plural
 from karat.core.types import TestSet
 from karat.experiment.generate import GeneratedTestSet, PathLike, generate
-from karat.files import frozen_beside, read_testset
+from karat.files import read_testset
 from karat.io.dataset_folder import source_exists, split_named
 from karat.systems.index_folder import is_index
+from karat.testset.freeze import refuse_frozen
 from karat.testset.modes import MODES, mode_of
 
 if TYPE_CHECKING:
@@ -214,11 +215,7 @@ def _generated(
                 "--model, or use --eval-mode literal."
             )
     if path.exists():
-        frozen = frozen_beside(path)
-        if frozen is not None:
-            raise UsageError(
-                f"{path} is frozen as version {frozen.version} and is not made again. Name another file with --testset."
-            )
+        refuse_frozen(path, " and is not made again. Name another file with --testset.")
         keep_original(path)
     path.parent.mkdir(parents=True, exist_ok=True)
     testset = generate(

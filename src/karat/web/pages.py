@@ -290,7 +290,7 @@ def _question_row(row: Mapping[str, Any], run: str, systems: Sequence[str]) -> l
     return [link, row["kind"] or NO_KIND, *scores, title or ""]
 
 
-def question_page(view: View, run: RunFolder, detail: Mapping[str, Any], document: Document | None) -> str:
+def question_page(run: RunFolder, detail: Mapping[str, Any], document: Document | None) -> str:
     """One question: what was asked and expected, and what each system found."""
     whole = document or Document(f"Question {detail['id']}", list(_thin(detail)))
     after = [("All questions", of_run(run.id, "questions"))]

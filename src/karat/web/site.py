@@ -80,7 +80,7 @@ def question_page(request: Request) -> Response:
     question, systems = question_of(request)
     study = view.study_future(run)
     if study is None:
-        return HTMLResponse(pages.question_page(view, run, detail_of(view, run, question, systems), None))
+        return HTMLResponse(pages.question_page(run, detail_of(view, run, question, systems), None))
     try:
         opened = study.result(WAIT)
     except TimeoutError:
@@ -89,7 +89,7 @@ def question_page(request: Request) -> Response:
         return _loading(run)
     detail = detail_of(view, run, question, systems)
     known = opened.question(id_in_study(view, run, opened, question))
-    return HTMLResponse(pages.question_page(view, run, detail, viewed_question(known, systems)))
+    return HTMLResponse(pages.question_page(run, detail, viewed_question(known, systems)))
 
 
 def compare_page(request: Request) -> Response:
