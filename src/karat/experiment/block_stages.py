@@ -6,7 +6,6 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import asdict, replace
 from typing import TYPE_CHECKING, Any
 
-from karat.answer import Answerer, AnswererSettings, answerer_named
 from karat.core.answered import BY_PAIR, AnswerTable
 from karat.core.asked import AnswerRequest, Context
 from karat.core.errors import KaratError
@@ -16,6 +15,7 @@ from karat.measures.entailment.judging import ClaimBatch, ClaimJudge, ClaimPremi
 from karat.pool import BlockStage, Progress
 
 if TYPE_CHECKING:
+    from karat.answer import Answerer
     from karat.core.measure import Measure
 
 _OF_AN_ANSWER = (
@@ -29,6 +29,8 @@ class AnswerBlock(BlockStage):
     work = "answer"
 
     def __init__(self, settings: Mapping[str, Any], progress: Progress) -> None:
+        from karat.answer import AnswererSettings, answerer_named
+
         self._answerer = answerer_named(AnswererSettings.of(settings["answerer"]), models_here(settings))
         check_same("answerer", self._answerer.fingerprint, settings["fingerprint"])
 

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -11,6 +10,7 @@ import numpy as np
 from karat.core.errors import KaratError, UsageError, did_you_mean
 from karat.core.text.words import names
 from karat.core.types import Question, TestSet
+from karat.experiment._shown_hits import unit_label
 from karat.match import JudgingSettings, Pages, Resolution, judge, resolve
 from karat.results.explanation import (
     EngineContribution,
@@ -175,15 +175,6 @@ def _hits(retrieved: Retrieved, number: int, resolution: Resolution, k: int) -> 
         seen.update(units)
         hits.append(JudgedHit(rank=rank, score=score, chunk=retrieved.chunks[row], new=new, again=again))
     return tuple(hits)
-
-
-def unit_label(resolution: Resolution, unit: int) -> str:
-    """What a unit is called: the quote where it was looked for by that, else the name of its gold."""
-    gold = resolution.units.gold[unit]
-    if resolution.kinds[unit] != "quote" or not gold.quote:
-        return gold.label
-    place = replace(gold, quote=None).label
-    return f'"{gold.quote}"' + (f" ({place})" if place else "")
 
 
 def _fates(retrieved: Retrieved, number: int, resolution: Resolution, whole: bool) -> tuple[GoldUnitTrace, ...]:

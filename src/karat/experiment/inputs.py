@@ -14,16 +14,17 @@ from karat.core.text.words import plural
 from karat.experiment._steps import SLICE as STEPS
 from karat.experiment._steps import StepsOf, counted_steps
 from karat.files import as_runs, as_testset
-from karat.match import Exclusions, Resolution, resolve
+from karat.match import Exclusions
 from karat.measures.dialects import dialect_named
 from karat.results.evaluation import InputInfo, Note
-from karat.systems.index import Index
 
 if TYPE_CHECKING:
     from karat.core.run import Run
     from karat.core.types import TestSet
     from karat.experiment.settings import Choices
+    from karat.match import Resolution
     from karat.stats.summary import Slice
+    from karat.systems.index import Index
 
 T = TypeVar("T")
 
@@ -167,6 +168,8 @@ def resolved(
     testset: TestSet, index: str | os.PathLike[str] | Index, choices: Choices, say: Callable[[str], None]
 ) -> Resolution:
     """The gold beside the chunks of an index that hold it."""
+    from karat.match import resolve
+
     say("finding the gold in the index")
     opened = opened_index(index)
     dialect, matching = dialect_named(choices.dialect), choices.matching
@@ -221,6 +224,8 @@ def refuse_textless(testset: TestSet, place: str) -> None:
 
 def opened_index(index: str | os.PathLike[str] | Index) -> Index:
     """An index, opened where it is named by its folder."""
+    from karat.systems.index import Index
+
     return index if isinstance(index, Index) else Index.open(index)
 
 

@@ -15,8 +15,6 @@ from karat.core.errors import UsageError, did_you_mean
 from karat.core.glance import NotebookView, Table
 from karat.core.text.words import plural
 from karat.measures.dialects import dialect_named
-from karat.report.build.evaluation import document
-from karat.report.build.gate import broken_line, interval, more_broken
 from karat.report.render import console
 from karat.results.study import Configuration, Study
 
@@ -47,6 +45,8 @@ class ExplainedMean(float):
     @property
     def described(self) -> str:
         """The figure with its measure, system, interval and number of questions."""
+        from karat.report.build.gate import interval
+
         verdict = self.report.judged(f"{self.rule} >= -1e300", system=self.system)
         ends = interval(verdict)
         failed = f", {verdict.n_failed:,} failed" if verdict.n_failed else ""
@@ -58,6 +58,8 @@ class ExplainedMean(float):
 
     def __karat_explain__(self, sign: str, other: object) -> list[str]:
         """What pytest prints where `mean sign other` does not hold: the worst questions first."""
+        from karat.report.build.gate import broken_line, more_broken
+
         head = f"{self.described} {sign} {other!r}"
         if sign not in (">=", "<=", "==", "!=", ">", "<") or not isinstance(other, int | float) or not isfinite(other):
             return [head]
@@ -225,6 +227,8 @@ class Report(NotebookView):
         return console.render(self._document())
 
     def _document(self) -> Document:
+        from karat.report.build.evaluation import document
+
         return document(self.evaluation)
 
     def _line(self) -> str:

@@ -11,8 +11,6 @@ import numpy as np
 
 from karat.core.errors import UsageError
 from karat.core.ranked import Ranked
-from karat.diagnose.answers import answer_scores, attribute_answers, gold_given
-from karat.diagnose.failures import attribute, error_class
 from karat.experiment._shown_hits import shown_hits
 from karat.measures.dialects import MAIN_CUT, dialect_named
 from karat.results.evaluation import Evaluation, InputInfo, Note, Usage
@@ -310,6 +308,9 @@ def _failures(
     say: Callable[[str, int, int], None],
 ) -> tuple[tuple[Failure, ...], tuple[FailureCount, ...], dict[str, dict[str, str]]]:
     """Failures with their counts; and of each system that answers what gold its answerer was not given."""
+    from karat.diagnose.answers import answer_scores, attribute_answers, gold_given
+    from karat.diagnose.failures import attribute
+
     failures: list[Failure] = []
     counts: list[FailureCount] = []
     answer_gold: dict[str, dict[str, str]] = {}
@@ -342,6 +343,9 @@ def _failures(
 
 def error_classes(evaluation: Evaluation, recall_name: str) -> dict[str, dict[str, int]]:
     """How many questions of each system are of each class of the hybrid-rag document."""
+    from karat.diagnose.answers import answer_scores
+    from karat.diagnose.failures import error_class
+
     scores = evaluation.scores
     columns = {m.name: i for i, m in enumerate(scores.measures)}
     recall = columns.get(recall_name)
