@@ -6,7 +6,7 @@ import hashlib
 import json
 import os
 import re
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property
 from pathlib import Path
@@ -21,7 +21,6 @@ from karat.experiment.settings import Choices, MatchSettings
 from karat.experiment.spec._answers import AnswerKeys, ModelKeys
 from karat.experiment.spec._errors import mistakes_of, raise_mistakes
 from karat.experiment.spec._model import SpecKeys, json_schema
-from karat.experiment.spec._options import option_values
 from karat.experiment.spec._systems import BudgetKeys, Listed, leaves
 from karat.experiment.spec._values import Mistake, Use, rooted
 from karat.experiment.spec._yaml import Loaded, Place, load_yaml, loads_yaml
@@ -52,6 +51,7 @@ __all__ = [
 ]
 
 FILE = "karat.yaml"
+_AS_KEYS = {"model": "name", "price_in": "price_in_usd", "price_out": "price_out_usd"}
 _NO_WORK = (
     "outputs", "runs_dir", "budgets", "timeout_seconds", "retries", "jobs", "per_minute", "price_in_usd",
     "price_out_usd", "batch", "price_batch", "gate", "pool",
@@ -330,3 +330,58 @@ def chat_settings(value: str | Mapping[str, Any], place: str) -> ChatSettings:
         first = error.errors(include_input=False)[0]
         key = ".".join(map(str, first["loc"])) or "it"
         raise InputError(f"names no chat model: {key}: {first['msg']}", place=place) from None
+
+
+def option_values(
+    written: Mapping[str, Any],
+    *,
+    answer: str | None = None,
+    contexts: int | None = None,
+    judge: str | None = None,
+    claims: Sequence[str] | None = None,
+    repeat: int | None = None,
+    columns: Mapping[str, str] | None = None,
+    matching: Mapping[str, Any] | None = None,
+    max_cost: float | None = None,
+    max_calls: int | None = None,
+    processes: int | None = None,
+    pool: Mapping[str, Any] | None = None,
+    **model: Any,
+) -> dict[str, Any]:
+    """The keys that options change, each whole; what they leave open stays as written.
+
+    `--answer none` takes the key out. `matching` are keys that say how hits and gold are matched.
+    """
+    values = _given(map=dict(columns) if columns else None, judge=[judge] if judge else None, judge_repeat=repeat)
+    values |= _given(claims=list(claims) if claims else None)
+    values |= _given(**(matching or {}))
+    if answer == "none":
+        values["answer"] = None
+    elif answer is not None or contexts is not None:
+        before = _mapping(written.get("answer"), "by")
+        by = answer or before.get("by", "extractive")
+        same = by == before.get("by", "extractive")
+        values["answer"] = {**(before if same else {}), "by": by, **_given(contexts=contexts)}
+    if named := _given(**{_AS_KEYS.get(name, name): value for name, value in model.items()}):
+        before = _mapping(written.get("model"), "name")
+        if "name" not in named and not before:
+            option = next(iter(model)).replace("_", "-")
+            raise UsageError(f"--{option} is for a chat model, and none is named. Add --model.")
+        same = named.get("name") in (None, before.get("name"))
+        values["model"] = {**(before if same else {}), **named}
+    if workers := _given(jobs=processes, **(pool or {})):
+        before = _mapping(written.get("pool"), "by")
+        same = workers.get("by") in (None, before.get("by", "local"))
+        values["pool"] = {**(before if same else {}), **workers}
+    if limits := _given(max_cost_usd=max_cost, max_calls=max_calls):
+        values["budgets"] = {**(written.get("budgets") or {}), **limits}
+    return values
+
+
+def _given(**options: Any) -> dict[str, Any]:
+    """The options that say something."""
+    return {name: value for name, value in options.items() if value is not None}
+
+
+def _mapping(value: Any, name: str) -> dict[str, Any]:
+    return dict(value) if isinstance(value, Mapping) else _given(**{name: value})
