@@ -99,12 +99,8 @@ class Index(NotebookView):
     def engine(self, name: str) -> Engine:
         """One of its engines, loaded."""
         if name not in self.built:
-            self.built[name] = self._loaded(name)
+            self.built[name] = self.engine_over(name)
         return self.built[name]
-
-    def engine_over(self, name: str, only: Sequence[int]) -> Engine:
-        """One of its engines over some of its shards, by their numbers: nothing of the others is read or compared."""
-        return self._loaded(name, only)
 
     def shard_rows(self, name: str) -> list[int]:
         """How many rows each shard of an engine has; nothing where it has none."""
@@ -114,7 +110,8 @@ class Index(NotebookView):
             return []
         return [one.rows for one in shards_of(self.path, self.about, f"engines/{name}", check=False)]
 
-    def _loaded(self, name: str, only: Sequence[int] | None = None) -> Engine:
+    def engine_over(self, name: str, only: Sequence[int] | None = None) -> Engine:
+        """One of its engines over some of its shards, by their numbers: nothing of the others is read or compared."""
         if name not in self.engines:
             have = ", ".join(self.engines)
             raise UsageError(

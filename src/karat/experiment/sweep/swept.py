@@ -13,6 +13,7 @@ from karat.core.errors import UsageError, did_you_mean
 from karat.core.glance import NotebookView, Table
 from karat.core.scores import Scores
 from karat.core.text.words import plural
+from karat.experiment.inputs import slices_of
 from karat.experiment.sweep._judge import HeldUnits, scored
 from karat.measures.dialects import dialect_named, main_cut
 from karat.results.evaluation import Evaluation, InputInfo, Note
@@ -175,7 +176,6 @@ class Swept(NotebookView):
 
     def evaluation(self, by: Iterable[str] = (), *, intervals: bool = True) -> Evaluation:
         """Scores and summaries of every configuration, as reports take them."""
-        from karat.experiment.inputs import slices_of
         from karat.stats.summary import summarise
 
         summaries = summarise(
@@ -193,17 +193,15 @@ class Swept(NotebookView):
 
     def view(self, by: str | None = "kind", *, seed: int = 0) -> SweepView:
         """What reports show of it: the choice at each cut-off, and by the values of a slice."""
-        known = self.testset.slices
-        if by is not None and by not in known and by != "kind":
-            offered = f"There are {', '.join(known)}." if known else "Its questions have no kind and no tags."
-            raise UsageError(f"the test set has no slice {by!r}.{did_you_mean(by, known)} {offered}")
+        if by not in (None, "kind"):
+            slices_of(self.testset, [by], {})  # refuses what is none
         choices = [choice for measure in self.cells if (choice := self.choice(by, k=measure.k, seed=seed)) is not None]
         if len(choices) < len(self.cells):
             raise UsageError(f"no configuration has a value of {self.main}: no question has relevant gold.")
         main = next(choice for choice in choices if choice.measure == self._main(None).name)
         return SweepView(
             choice=main, choices=choices, configurations=self.configurations, measures=self.cells, taken=self.taken,
-            notes=self.notes, slice=by if by in known else None,
+            notes=self.notes, slice=by if by in self.testset.slices else None,
         )  # fmt: skip
 
     def save(self, path: str | os.PathLike[str], view: SweepView | None = None) -> list[Path]:
