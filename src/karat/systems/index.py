@@ -111,7 +111,7 @@ class Index(NotebookView):
         return [one.rows for one in shards_of(self.path, self.about, f"engines/{name}", check=False)]
 
     def engine_over(self, name: str, only: Sequence[int] | None = None) -> Engine:
-        """One of its engines over some of its shards, by their numbers: nothing of the others is read or compared."""
+        """One of its engines over some of its shards, by their numbers, of which alone anything is read; None: all."""
         if name not in self.engines:
             have = ", ".join(self.engines)
             raise UsageError(
