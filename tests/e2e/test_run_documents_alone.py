@@ -90,7 +90,7 @@ def test_offline_and_then_the_same_test_set_again(karat, folder, monkeypatch):
     def never(*args, **more):
         raise AssertionError("the generator was asked again")
 
-    monkeypatch.setattr("karat.experiment.generate.generate", never)
+    monkeypatch.setattr("karat.experiment.run_documents.generate", never)
     told = karat("run", DEMO, "--samples", 9, "--answer-limit", 4)
     assert told.code == 0, told.err
     assert "using the existing test set; --regenerate rebuilds it." in told.out

@@ -71,7 +71,7 @@ def test_to_a_file(karat, here, folder, ending):
 def test_an_unknown_ending_is_refused_before_anything_is_read(karat, here):
     told = karat("testset", "check", "gone.jsonl", here, "-o", "page.pdf")
     assert told.code == 2
-    assert "page.pdf: a check is written as .md, .json or .txt" in told.sentence
+    assert "cannot tell a format from 'page.pdf'. Endings: .json, .md, .txt." in told.sentence
 
 
 def test_without_an_index(karat, here):

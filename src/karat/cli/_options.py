@@ -12,6 +12,8 @@ from typing import TYPE_CHECKING, Annotated, Any, get_type_hints
 
 import typer
 
+from karat.core.errors import UsageError
+
 if TYPE_CHECKING:
     from karat.systems.system import System
 
@@ -39,8 +41,6 @@ Redact = Annotated[
 
 def columns_of(pairs: Sequence[str] | None) -> dict[str, str]:
     """`--map` values as a dict."""
-    from karat.core.errors import UsageError
-
     columns = {}
     for pair in pairs or ():
         column, equals, name = pair.partition("=")
@@ -70,8 +70,6 @@ ChangedTestset = Annotated[
 
 def refuse(options: Mapping[str, object], why: str) -> None:
     """Refuse an option that was given where it would change nothing; `why` says what it is for."""
-    from karat.core.errors import UsageError
-
     for name, value in options.items():
         if value is not None and value is not False:
             raise UsageError(f"{'-' if len(name) == 1 else '--'}{name.replace('_', '-')} {why}")
@@ -339,7 +337,6 @@ def system_of(index: str, *, announce: Callable[[str], None] | None = None, **op
 
     `announce` gets a sentence on what a chat model is about to be asked.
     """
-    from karat.core.errors import UsageError
     from karat.experiment.models import ModelSettings, close, models_of
     from karat.models import EmbedderSettings
     from karat.models.hosts import KEY_ENV, allow_host, is_allowed

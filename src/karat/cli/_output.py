@@ -10,6 +10,7 @@ import typer
 
 if TYPE_CHECKING:
     from karat.experiment.finished import FinishedRun
+    from karat.experiment.planned import PlannedRun
     from karat.report.document import Document
 
 BAD_INPUT, BROKEN, FAILED = 2, 4, 5
@@ -72,6 +73,30 @@ def show(
         typer.echo(as_object(result))
     else:
         show_document(document(result), quiet=quiet, verbose=verbose)
+
+
+def show_and_write(
+    result: Any,
+    document: Callable[[Any], Document],
+    as_object: Callable[[Any], str],
+    write: Callable[[Any], None] | None,
+    output: str | None,
+    **printing: bool,
+) -> None:
+    """Print a result as `show` does; it is written to `output` first, where that is named."""
+    if write is not None:
+        write(result)
+    show(result, document, as_object, **printing)
+    if write is not None:
+        typer.echo(f"wrote {output}", err=True)
+
+
+def show_planned(planned: PlannedRun, *, as_json: bool) -> None:
+    """Print what chat models would be asked."""
+    if as_json:
+        print_json(planned.plain())
+    else:
+        typer.echo("\n".join(planned.lines()))
 
 
 def show_document(document: Document, *, quiet: bool = False, verbose: bool = False) -> None:

@@ -7,7 +7,7 @@ from typing import Annotated, Any
 import typer
 
 from karat.cli._options import Debug, Json, Lower, Map, Quiet, RunsDir, Verbose, columns_of, refuse
-from karat.cli._output import FAILED, leave, progress_on_terminal, show
+from karat.cli._output import FAILED, leave, progress_on_terminal, show, show_and_write
 from karat.core.errors import UsageError
 
 
@@ -144,33 +144,20 @@ def _compare(inputs: list[str], options: dict[str, Any], output: str | None, pri
     }
     comparison = compare(*inputs, test=test, matching=options.pop("match", None), progress=progress, **options)
     progress("")
-    if write is not None:
-        write(comparison)
-    show(comparison, document, objects.comparison, **printing)
-    if write is not None:
-        typer.echo(f"wrote {output}", err=True)
+    show_and_write(comparison, document, objects.comparison, write, output, **printing)
     if comparison.failed:
         leave(FAILED)
 
 
 def _power(inputs: list[str], options: dict[str, Any], output: str | None, printing: dict[str, bool]) -> None:
-    from pathlib import Path
-
     from karat.experiment.power import power
-    from karat.io.writing import write_whole
+    from karat.experiment.rendering import file_writer
     from karat.report import objects
     from karat.report.build.power import document
-    from karat.report.render import written
 
-    ending = Path(output).suffix.lower() if output is not None else ".md"
-    if ending not in (".json", ".md", ".txt"):
-        raise UsageError(f"-o {output}: what a test set can tell is written as .md, .json or .txt.")
+    write = file_writer(output, document, {".json": objects.power}) if output is not None else None
     telling = power(inputs[0], *inputs[1:], **options)
-    if output is not None:
-        write_whole(output, objects.power(telling) if ending == ".json" else written(document(telling), ending))
-    show(telling, document, objects.power, **printing)
-    if output is not None:
-        typer.echo(f"wrote {output}", err=True)
+    show_and_write(telling, document, objects.power, write, output, **printing)
 
 
 def _factors(

@@ -8,6 +8,7 @@ import typer
 
 from karat.cli._options import Debug, Json, Quiet, Run, RunsDir, refuse
 from karat.cli._output import leave, print_json, show_document
+from karat.core.errors import InputError, UsageError
 
 if TYPE_CHECKING:
     from karat.report.document import Document
@@ -63,7 +64,6 @@ def command(
     Exit codes: 0 all rules are kept, 2 bad rules or input, 10 a rule is broken or a guard fired, 11 cannot tell
     because the run is incomplete.
     """
-    from karat.core.errors import UsageError
     from karat.experiment.gate import gate
     from karat.report import objects
     from karat.report.build.gate import document
@@ -139,7 +139,6 @@ def _github(result: Gate, *, err: bool) -> None:
     """Add to the step summary, and print the annotations; GitHub reads them from both streams."""
     import os
 
-    from karat.core.errors import InputError
     from karat.report.render.github import comment, workflow_commands
 
     target = os.environ.get(SUMMARY)

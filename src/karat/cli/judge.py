@@ -21,14 +21,20 @@ from karat.cli._options import (
     with_hosts,
     with_pool,
 )
-from karat.cli._output import FAILED, announcer, counted_on_terminal, leave, print_json, show, show_document
+from karat.cli._output import (
+    FAILED,
+    announcer,
+    counted_on_terminal,
+    leave,
+    print_json,
+    show,
+    show_document,
+    show_planned,
+)
+from karat.core.progress import Progress
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
-
     from karat.experiment.models import ModelSettings
-
-    Progress = Callable[[str, int, int], None]
 
 
 @with_hosts
@@ -83,10 +89,7 @@ def command(
         return
     if dry_run:
         planned = planned_judging(folder, measure or (), chat=chat, systems=system or (), claims=claims)
-        if as_json:
-            print_json(planned.plain())
-        else:
-            typer.echo("\n".join(planned.lines()))
+        show_planned(planned, as_json=as_json)
         return
     judged = judge(folder, measure or (), chat=chat, systems=system or (), claims=claims, pool=pool, progress=progress)
     study = judged.study

@@ -8,7 +8,7 @@ from typing import Annotated, Any
 import typer
 
 from karat.cli._options import Debug, Json, Map, Quiet, RunsDir, Verbose, columns_of, refuse
-from karat.cli._output import FAILED, leave, show
+from karat.cli._output import FAILED, leave, show_and_write
 from karat.core.errors import UsageError
 
 
@@ -83,11 +83,7 @@ def command(
         calibration = calibrate_judges(run, _judges(judge), people=people or (), **given)
     else:
         calibration = calibrate(run, path, correct=correct, **given)
-    if write is not None:
-        write(calibration)
-    show(calibration, document, objects.calibration, **shown)
-    if write is not None:
-        typer.echo(f"wrote {output}", err=True)
+    show_and_write(calibration, document, objects.calibration, write, output, **shown)
     if calibration.failed:
         leave(FAILED)
 
@@ -122,8 +118,4 @@ def _apply(run: str, calibration: str, given: dict[str, Any], output: str | None
 
     write = applied_writer(output) if output is not None else None
     applied = apply_calibration(run, calibration, **given)
-    if write is not None:
-        write(applied)
-    show(applied, document, objects.applied, **shown)
-    if write is not None:
-        typer.echo(f"wrote {output}", err=True)
+    show_and_write(applied, document, objects.applied, write, output, **shown)

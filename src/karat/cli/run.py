@@ -25,7 +25,7 @@ from karat.cli._options import (
     with_pool,
     with_testset_making,
 )
-from karat.cli._output import announced, announcer, counted_on_terminal, print_json, show_run
+from karat.cli._output import announced, announcer, counted_on_terminal, show_planned, show_run
 from karat.core.errors import UsageError
 
 if TYPE_CHECKING:
@@ -119,6 +119,7 @@ def command(
     failed.
     """
     from karat.experiment.claims import rooted_claims
+    from karat.experiment.planned import planned_run
     from karat.experiment.run import run
     from karat.experiment.spec.draft import spec_for
 
@@ -152,7 +153,7 @@ def command(
             jobs=jobs if options["model"] or written.keys.model else None, **answering, **options,
         )  # fmt: skip
         if dry_run:
-            _show_planned(chosen, as_json)
+            show_planned(planned_run(chosen), as_json=as_json)
             return
         if not quiet:
             _show_uses(chosen.resolved())
@@ -186,14 +187,3 @@ def _show_uses(spec: Spec) -> None:
         names = dict.fromkeys(use.name for use in spec.uses if use.kind == kind)
         if names:
             announced(f"{what}: {', '.join(names)}")
-
-
-def _show_planned(spec: Spec, as_json: bool) -> None:
-    """Print what a run would ask chat models."""
-    from karat.experiment.planned import planned_run
-
-    planned = planned_run(spec)
-    if as_json:
-        print_json(planned.plain())
-    else:
-        typer.echo("\n".join(planned.lines()))

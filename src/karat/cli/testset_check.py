@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from pathlib import Path
 from typing import Annotated
 
 import typer
@@ -22,8 +21,6 @@ from karat.cli._options import (
     refuse,
 )
 from karat.cli._output import BROKEN, leave, progress_on_terminal, show
-
-ENDINGS = (".md", ".json", ".txt")
 
 
 def command(
@@ -52,18 +49,15 @@ def command(
 
     Exit codes: 0 nothing is broken, 2 bad input, 4 something is broken.
     """
-    from karat.core.errors import UsageError
     from karat.experiment.check import check
-    from karat.io.writing import write_whole
+    from karat.experiment.rendering import file_writer
     from karat.report import objects
     from karat.report.build.testset_check import check_document
-    from karat.report.render import written
     from karat.systems.chunk_columns import check_pages
     from karat.systems.index import check_order
 
-    ending = Path(output).suffix.lower() if output is not None else ""
-    if output is not None and ending not in ENDINGS:
-        raise UsageError(f"-o {output}: a check is written as .md, .json or .txt. Choose one of these endings.")
+    as_file = {".json": lambda checked: f"{objects.examined(checked)}\n"}
+    write = file_writer(output, check_document, as_file) if output is not None else None
     index = None if index == "-" else index
     if index is not None:
         check_order(testset, index)
@@ -75,9 +69,8 @@ def command(
         only=only or (), skip=skip or (), columns=columns_of(map_), progress=progress,
     )  # fmt: skip
     progress("")
-    if output is not None:
-        text = f"{objects.examined(checked)}\n" if ending == ".json" else written(check_document(checked), ending)
-        write_whole(output, text)
+    if write is not None:
+        write(checked)
     show(checked, check_document, objects.examined, as_json=as_json, quiet=quiet, verbose=verbose)
     if checked.broken:
         leave(BROKEN)

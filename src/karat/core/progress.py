@@ -9,6 +9,8 @@ from collections.abc import Callable
 from functools import wraps
 from typing import Any, ParamSpec, TypeVar
 
+Progress = Callable[[str, int, int], None]
+"""What is called with what is being done, how much of it is done, and how much there is."""
 _P = ParamSpec("_P")
 _T = TypeVar("_T")
 _BAR = 24

@@ -184,6 +184,10 @@ class Scores(NotebookView):
             conversations=self.conversations and tuple(self.conversations[question] for question in lists),
         )
 
+    def of_measure(self, measure: int) -> NDArray[np.float64]:
+        """Values by one measure, systems x questions; NaN where there is none."""
+        return np.where(self.status[:, :, measure] == Status.ok, self.values[:, :, measure], np.nan)
+
     def value(self, system: int, question: int, measure: int) -> float | None:
         """The score, or None where there is none."""
         place = system, question, measure

@@ -14,12 +14,12 @@ from karat.core.models import Models
 from karat.core.ranked import ranking
 from karat.core.steps import read_by_answers
 from karat.core.text import drop_blocks
+from karat.match import Matched, judge
+from karat.measures.compute import Unscored
 
 if TYPE_CHECKING:
     from karat.core.run import Run
     from karat.core.types import Answer, TestSet
-    from karat.match import Matched
-    from karat.measures.compute import Unscored
 
 
 def answered_of(
@@ -104,8 +104,6 @@ class ContextGold(Mapping[str, Sequence[bool | None]]):
 
     @cached_property
     def _held(self) -> dict[str, list[bool | None]]:
-        from karat.match import judge
-
         matched, ids = self._matched, self._testset.ids
         given = [_context_run(run) for _, run in self._runs.values()]
         judged = judge(self._testset, given, matched.join, replace(matched.settings, tokens=False)).at(rel=self._rel)
@@ -219,8 +217,6 @@ def answers_given(testset: TestSet, run: Run) -> list[tuple[str, bool]]:
 
 def unscored_pairs(testset: TestSet, runs: Sequence[Run]) -> Unscored:
     """Pairs of system and question without a result or an answer, with the reasons."""
-    from karat.measures.compute import Unscored
-
     return Unscored(
         failed=_by_pair(testset, [run.failed for run in runs]),
         unanswered=_by_pair(testset, [unanswered(run) for run in runs]),

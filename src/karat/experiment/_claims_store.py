@@ -14,12 +14,10 @@ from karat.core.errors import InputError
 from karat.files.claims import claims_frame
 from karat.io.parquet import read_parquet
 from karat.io.writing import write_whole
-from karat.measures.entailment.judging import Origin, StoredClaims, StoredSide, StoredVerdict
+from karat.measures.entailment.judging import FilledClaims, Origin, StoredClaims, StoredSide, StoredVerdict
 
 if TYPE_CHECKING:
     import polars as pl
-
-    from karat.measures.entailment.judging import FilledClaims
 
 _SIDE = ("system", "question", "side")
 _CLAIM = (*_SIDE, "claim", "text")

@@ -14,9 +14,18 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from karat.core.errors import UsageError, did_you_mean
+from karat.core.language import parse
 from karat.core.scores import Status
-from karat.results.comparison import ComparedMeasure
-from karat.results.evaluation import InputInfo
+from karat.core.text.words import plural
+from karat.experiment._subjects import check_system
+from karat.experiment.report import Report
+from karat.experiment.store import RunFolder, find_run
+from karat.files import as_score_table, is_score_table
+from karat.results.comparison import ComparedMeasure, ScoreTable
+from karat.results.decisions import main_measures
+from karat.results.evaluation import Evaluation, InputInfo, Matching
+from karat.results.study import Study
+from karat.stats.arrays import Floats
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -24,12 +33,7 @@ if TYPE_CHECKING:
     from karat.core.measure import Measure
     from karat.core.types import TestSet
     from karat.experiment._costs import Costs
-    from karat.experiment.report import Report
     from karat.experiment.settings import MatchSettings
-    from karat.experiment.store import RunFolder
-    from karat.results.comparison import ScoreTable
-    from karat.results.evaluation import Evaluation, Matching
-    from karat.results.study import Study
 
 Repeats = Mapping[int, Sequence[float | None]]
 
@@ -41,20 +45,20 @@ class ScoredSystem:
     name: str
     questions: tuple[str, ...]
     measures: tuple[str, ...]
-    values: NDArray[np.float64]  # questions x measures
+    values: Floats  # questions x measures
     status: NDArray[np.uint8]
     repeats: Mapping[str, Repeats] = field(default_factory=dict)  # measure -> number of a question -> a judge's replies
     costs: Costs = field(default_factory=dict)  # seconds, tokens, cost_usd -> a value for each question
 
-    def column(self, measure: str) -> NDArray[np.float64]:
+    def column(self, measure: str) -> Floats:
         """The values by one measure."""
-        column: NDArray[np.float64] = self.values[:, self.measures.index(measure)]
+        column: Floats = self.values[:, self.measures.index(measure)]
         return column
 
 
 def score_arrays(
     systems: Sequence[ScoredSystem], questions: Sequence[str], measures: Sequence[ComparedMeasure]
-) -> tuple[NDArray[np.float64], NDArray[np.uint8]]:
+) -> tuple[Floats, NDArray[np.uint8]]:
     """Values and status, measures x systems x questions; what a system was not asked has no value."""
     values = np.full((len(measures), len(systems), len(questions)), np.nan)
     status = np.full(values.shape, Status.undefined, np.uint8)
@@ -99,8 +103,6 @@ def compared_inputs(
 ) -> list[ComparedInput]:
     """Each input read; result files are scored together against the test set, by these measures or the default ones."""
     from karat.experiment.finished import FinishedRun
-    from karat.experiment.report import Report
-    from karat.results.study import Study
 
     sources: list[ComparedInput] = []
     results: list[Any] = []
@@ -151,8 +153,6 @@ def _refuse_idle(lower: Sequence[str], sources: Sequence[ComparedInput]) -> None
 
 
 def _file(given: str | os.PathLike[str], lower: Sequence[str], columns: Mapping[str, str] | None) -> ComparedInput:
-    from karat.files import is_score_table
-
     if not is_score_table(given, columns):
         raise UsageError(
             f"{os.fspath(given)} holds no scores. If it holds results, add --testset FILE, and they are scored first; "
@@ -162,8 +162,6 @@ def _file(given: str | os.PathLike[str], lower: Sequence[str], columns: Mapping[
 
 
 def _table(given: Any, lower: Sequence[str], columns: Mapping[str, str] | None) -> ComparedInput:
-    from karat.files import as_score_table
-
     table: ScoreTable = as_score_table(given, columns)
     measures = [_measured(column, lower) for column in table.measures]
     names = tuple(measure.name for measure in measures)
@@ -190,9 +188,6 @@ def _table(given: Any, lower: Sequence[str], columns: Mapping[str, str] | None) 
 
 def _best_known(names: Collection[str]) -> tuple[str, ...]:
     """Names of measures, the best known first, then what karat does not know."""
-    from karat.core.language import parse
-    from karat.results.decisions import main_measures
-
     known = []
     for name in names:
         with suppress(UsageError):
@@ -206,8 +201,6 @@ _WORD = re.compile(r"[A-Z]?[a-z]+|[A-Z]+(?![a-z])")  # of time_ms, elapsedTime a
 
 def _measured(column: str, lower: Sequence[str]) -> ComparedMeasure:
     """What a column's name says: a measure of karat's by any of its spellings, else one of which more is better."""
-    from karat.core.language import parse
-
     with suppress(UsageError):
         return _of(parse(column))
     less = column in lower or any(word.lower() in _LESS for word in _WORD.findall(column))
@@ -221,7 +214,6 @@ def _of(measure: Measure) -> ComparedMeasure:
 
 def _run(reference: str, runs_dir: str | os.PathLike[str]) -> ComparedInput:
     """LAST, a name, a prefix or a path; behind a colon one system of it."""
-    from karat.experiment.store import find_run
     from karat.results.serial import load_study
 
     system: str | None = None
@@ -240,10 +232,7 @@ def _run(reference: str, runs_dir: str | os.PathLike[str]) -> ComparedInput:
     source = _studied(load_study(folder.path), reference, name, folder.id, folder.manifest)
     if system is None:
         return source
-    names = [one.name for one in source.systems]
-    if system not in names:
-        offered = f"There are {', '.join(names)}."
-        raise UsageError(f"run {folder.id} has no system {system!r}.{did_you_mean(system, names)} {offered}")
+    check_system(folder.id, system, [one.name for one in source.systems])
     taken = (InputInfo(reference, "stored run", f"{system} of {folder.id}"),)
     return replace(source, systems=tuple(e for e in source.systems if e.name == system), taken=taken)
 
@@ -252,8 +241,7 @@ def _studied(study: Study, place: str, label: str, id_: str, manifest: Mapping[s
     from karat.experiment._costs import study_costs
 
     source = _evaluated(study.evaluation, place, label, id_, study.main, study_costs(study))
-    systems = len(source.systems)
-    what = f"{systems} system{'s' if systems != 1 else ''} over {len(study.evaluation.testset)} questions"
+    what = f"{plural(len(source.systems), 'system')} over {len(study.evaluation.testset)} questions"
     return replace(source, manifest=manifest or None, taken=(InputInfo(place, "stored run", f"{id_}: {what}"),))
 
 
@@ -272,8 +260,6 @@ def _evaluated(
     main: str | None = None,
     costs: Mapping[str, Costs] | None = None,
 ) -> ComparedInput:
-    from karat.results.decisions import main_measures
-
     scores = evaluation.scores
     ordered = [measure.name for measure in main_measures(scores.measures, evaluation.dialect)]
     measures = {measure.name: _of(measure) for measure in scores.measures if measure.is_mean}

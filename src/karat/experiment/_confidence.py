@@ -3,27 +3,19 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from typing import TYPE_CHECKING
 
 import numpy as np
 
 from karat.core.errors import UsageError
-from karat.core.scores import Status
+from karat.core.scores import Scores
 from karat.experiment._labelled import CORRECTNESS, Labelled
 from karat.experiment._named import find_measure, others
 from karat.experiment._outcomes import selective_of
 from karat.measures.outcomes import BY_WORDS, RightRule, outcomes
 from karat.results.calibration import Reliability
-from karat.results.evaluation import Note, SelectiveAccuracy
+from karat.results.evaluation import Evaluation, Note, SelectiveAccuracy
+from karat.stats.arrays import Floats
 from karat.stats.calibration_error import brier, expected_calibration_error, reliability
-
-if TYPE_CHECKING:
-    from numpy.typing import NDArray
-
-    from karat.core.scores import Scores
-    from karat.results.evaluation import Evaluation
-
-    Floats = NDArray[np.float64]
 
 
 def reliabilities(
@@ -38,8 +30,7 @@ def reliabilities(
         return [], notes
     calibrations = []
     for number, system in enumerate(scores.systems):
-        confidences = confidence.get(system, ())
-        sure = np.array([np.nan if value is None else value for value in confidences], np.float64)
+        sure = np.array(confidence.get(system, ()), np.float64)
         if not np.isfinite(sure).any():
             continue
         wrong = np.isfinite(sure) & ~((sure >= 0) & (sure <= 1))
@@ -111,7 +102,6 @@ def _right(scores: Scores, labelled: Sequence[Labelled], correct: str | None) ->
             f'{CORRECTNESS}, or name a measure of the run, as in --correct "{BY_WORDS}".'
         )
         return None, str(rule), [Note("warning", text)]
-    ok = scores.status[:, :, number] == Status.ok
     shown = f"{scores.measures[number].name} {rule.sign} {rule.value:g}"
     shown += "" if correct is not None else " (the default of --correct)"
-    return rule.right(np.where(ok, scores.values[:, :, number], np.nan)), shown, []
+    return rule.right(scores.of_measure(number)), shown, []

@@ -7,19 +7,15 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from karat.core.scores import Status
+from karat.core.scores import Scores, Status
 from karat.core.text.words import plural
 from karat.results.calibration import CorrectedMean
+from karat.stats.arrays import Floats, Ints
 from karat.stats.prediction_powered import FEWEST, Estimate, effective_labels, people_mean, powered_mean
 
 if TYPE_CHECKING:
-    from numpy.typing import NDArray
-
-    from karat.core.scores import Scores
     from karat.experiment._labelled import Labelled
 
-    Floats = NDArray[np.float64]
-    Ints = NDArray[np.int64]
 
 _NOTHING = 1e-9
 _FAR = 3.0  # standard errors by which labelled answers may differ from others before they are called unlike them

@@ -10,8 +10,6 @@ import numpy as np
 from karat.results.pareto import COSTS
 
 if TYPE_CHECKING:
-    from numpy.typing import NDArray
-
     from karat.core.run import Run
     from karat.experiment._compared_inputs import ScoredSystem
     from karat.results.comparison import Pair
@@ -19,7 +17,6 @@ if TYPE_CHECKING:
     from karat.results.study import Study, StudyAnswer
     from karat.stats.corrections import Correction
 
-    Floats = NDArray[np.float64]
     Costs = Mapping[str, Sequence[float | None]]  # cost -> a value for each question, None where it is not known
 
 
@@ -85,8 +82,7 @@ def compared_costs(
     for s, system in enumerate(systems):
         for c, cost in enumerate(COSTS):
             known = dict(zip(system.questions, system.costs.get(cost, ()), strict=False))
-            column = [known.get(question) for question in questions]
-            values[c, s] = [np.nan if value is None else value for value in column]
+            values[c, s] = np.array([known.get(question) for question in questions], np.float64)
     spent = [
         usage(system.name, cost, values[c, s].tolist())
         for c, cost in enumerate(COSTS)

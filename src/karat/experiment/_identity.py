@@ -53,9 +53,7 @@ def same_judge(
     if not theirs or not ours:
         return []
     before, now = theirs[0], ours[0]
-    what = next(
-        (part for part in ("by", "model", "prompt", "prompt_digest") if _of(before, part) != _of(now, part)), None
-    )
+    what = next((part for part in _WORDS if getattr(before, part) != getattr(now, part)), None)
     if what is not None:
         raise UsageError(
             f"{place} is of {name} by {_named(before)}, and run {run} was judged by {_named(now)}: a calibration holds "
@@ -69,10 +67,6 @@ def same_judge(
 
 
 _WORDS = {"by": "judge", "model": "model", "prompt": "prompt", "prompt_digest": "words of the prompt"}
-
-
-def _of(judge: JudgeIdentity, part: str) -> Any:
-    return getattr(judge, part)
 
 
 def _is_known(judge: JudgeIdentity) -> bool:

@@ -4,20 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
 
 import numpy as np
 
 from karat.experiment._subjects import Subject
 from karat.results.gating import GateOutcome, Rule, RuleCounterexample, RuleResult
-from karat.stats.arrays import TIE, Ints
+from karat.stats.arrays import TIE, Bools, Floats, Ints
 from karat.stats.intervals import CONFIDENCE, mean_intervals
 from karat.stats.permutation import drawn_pairs
-
-if TYPE_CHECKING:
-    from numpy.typing import NDArray
-
-    Floats = NDArray[np.float64]
 
 MOST_BROKEN = 10
 SLACK = 1e-9  # by which rounding may carry a value over its bound
@@ -68,7 +62,7 @@ def judged(held: HeldRule) -> RuleResult:
     low, high, level = _interval(held, known)
 
     outcome, reason = _outcome(held, value, bound, (low, high))
-    broken = _broken(held, known, bound) if outcome == "fail" else []
+    broken = _broken(held, bound) if outcome == "fail" else []
     return RuleResult(
         rule=rule,
         outcome=outcome,
@@ -89,7 +83,7 @@ def judged(held: HeldRule) -> RuleResult:
     )
 
 
-def _value(subject: Subject, known: NDArray[np.bool_]) -> float | None:
+def _value(subject: Subject, known: Bools) -> float | None:
     """The value over what is known; None where a part of it is not known and not left out either."""
     if subject.is_measure:
         return subject.of(known).value
@@ -100,7 +94,7 @@ def _named(name: str, rule: Rule) -> str:
     return name + (f"[{', '.join(f'{slice}={value}' for slice, value in rule.where)}]" if rule.where else "")
 
 
-def _interval(held: HeldRule, known: NDArray[np.bool_]) -> tuple[float | None, float | None, float | None]:
+def _interval(held: HeldRule, known: Bools) -> tuple[float | None, float | None, float | None]:
     """The interval of the mean, as a run's tables have it, or of the differences, as `karat compare` has it."""
     if not held.subject.is_measure:
         return None, None, None
@@ -218,7 +212,7 @@ def _figures(value: float, bound: float) -> tuple[str, str]:
     return (f"{value:,.0f}", f"{bound:,.0f}") if whole else shown
 
 
-def _broken(held: HeldRule, known: NDArray[np.bool_], bound: float | None) -> list[RuleCounterexample]:
+def _broken(held: HeldRule, bound: float | None) -> list[RuleCounterexample]:
     """The questions that speak against the rule, the worst first."""
     rule, subject, beside = held.rule, held.subject, held.beside
     if subject.missing.any():

@@ -15,10 +15,9 @@ from karat.core.registry import key_of
 from karat.core.text.words import names, plural
 from karat.experiment._named import FEW, find_measures, need_measure, spellings
 from karat.results.evaluation import Note
+from karat.stats.arrays import Floats
 
 if TYPE_CHECKING:
-    from numpy.typing import NDArray
-
     from karat.core.measure import Measure
     from karat.core.scores import Scores
     from karat.results.calibration import HumanLabel, Labels
@@ -241,7 +240,7 @@ def _check_scale(
     raise InputError(problem, place=labels.place, row=outside.row, unit=labels.unit, remedy=remedy)
 
 
-def steps_of(values: NDArray[np.float64], raw: Scale) -> list[float]:
+def steps_of(values: Floats, raw: Scale) -> list[float]:
     """The categories of labels: every whole number of a short scale, else the values seen; none of too many."""
     low, high = raw
     whole = bool(np.all(values == np.rint(values)))
@@ -251,7 +250,7 @@ def steps_of(values: NDArray[np.float64], raw: Scale) -> list[float]:
     return seen if 2 <= len(seen) <= min(MOST_CATEGORIES, len(values) // 2) else []
 
 
-def moved(values: NDArray[np.float64], raw: Scale, bounds: Scale) -> list[float]:
+def moved(values: Floats, raw: Scale, bounds: Scale) -> list[float]:
     """Values of one scale in another."""
     if raw == bounds:
         return [float(value) for value in values]

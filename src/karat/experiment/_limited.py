@@ -62,16 +62,10 @@ def gold_of(question: Question) -> tuple[str, ...]:
 
 def unasked(testset: TestSet, answered: Sequence[str]) -> dict[str, str]:
     """Every other question, with the reason why its answers have no scores."""
-    known = set(answered)
-    reason = not_among(len(answered))
+    known, reason = set(answered), "not the question that was answered"
+    if len(answered) != 1:
+        reason = f"not among the {len(answered):,} questions that were answered"
     return {qid: reason for qid in testset.ids if qid not in known}
-
-
-def not_among(count: int) -> str:
-    """Why a question was not answered."""
-    if count == 1:
-        return "not the question that was answered"
-    return f"not among the {count:,} questions that were answered"
 
 
 def _lot(qid: str, seed: int) -> bytes:

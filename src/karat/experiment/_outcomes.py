@@ -4,23 +4,15 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from dataclasses import replace
-from typing import TYPE_CHECKING
 
 import numpy as np
 
-from karat.core.scores import Status
+from karat.core.scores import Scores
 from karat.core.text.words import plural
 from karat.measures.outcomes import RIGHT, silent
-from karat.results.evaluation import Note, OutcomeTable, SelectiveAccuracy
+from karat.results.evaluation import Evaluation, Note, OutcomeTable, SelectiveAccuracy
+from karat.stats.arrays import Floats
 from karat.stats.outcomes import outcome_table, selective_accuracy
-
-if TYPE_CHECKING:
-    from numpy.typing import NDArray
-
-    from karat.core.scores import Scores
-    from karat.results.evaluation import Evaluation
-
-    Floats = NDArray[np.float64]
 
 OUTCOME, SUFFICIENT = "CRAG", "ContextSufficient"
 
@@ -32,7 +24,7 @@ def with_outcomes(evaluation: Evaluation) -> Evaluation:
     notes: list[Note] = []
     for m in _columns(scores, OUTCOME):
         for s, system in enumerate(scores.systems):
-            outcome = _values(scores, s, m)
+            outcome = scores.of_measure(m)[s]
             if system in evaluation.answers and np.isfinite(outcome).any():
                 texts, sure = evaluation.answers[system], evaluation.confidence.get(system, ())
                 curve, curve_notes = selective_of(system, scores.measures[m].name, outcome, texts, sure)
@@ -54,7 +46,7 @@ def selective_of(
     """
     known = np.isfinite(outcome) & (outcome == np.rint(outcome))
     answered = known & ~silent(answers, outcome)
-    sure = np.array([np.nan if one is None else one for one in confidence] or [np.nan] * len(outcome), np.float64)
+    sure = np.array(confidence or [None] * len(outcome), np.float64)
     ranked, notes = sure[answered], []
     outside = ranked[np.isfinite(ranked) & ((ranked < 0) | (ranked > 1))]
     if len(outside):
@@ -70,7 +62,7 @@ def _tables(scores: Scores) -> Iterator[OutcomeTable]:
     for m in _columns(scores, OUTCOME):
         for by in _columns(scores, SUFFICIENT):
             for s, system in enumerate(scores.systems):
-                outcome, enough = _values(scores, s, m), _values(scores, s, by)
+                outcome, enough = scores.of_measure(m)[s], scores.of_measure(by)[s]
                 if np.isfinite(outcome).any():
                     yield outcome_table(
                         system, enough, outcome,
@@ -81,8 +73,3 @@ def _tables(scores: Scores) -> Iterator[OutcomeTable]:
 
 def _columns(scores: Scores, name: str) -> list[int]:
     return [m for m, measure in enumerate(scores.measures) if measure.spec.name == name]
-
-
-def _values(scores: Scores, system: int, measure: int) -> Floats:
-    values: Floats = np.where(scores.status[system, :, measure] == Status.ok, scores.values[system, :, measure], np.nan)
-    return values

@@ -13,15 +13,13 @@ from karat.core.types import slice_order
 from karat.experiment._compared_inputs import ComparedInput, ScoredSystem, slice_values
 from karat.results.comparison import ComparedMeasure, ComparedPair, Flip, JudgeNoise, SlicePair, SystemMean
 from karat.results.evaluation import Note
-from karat.stats.arrays import TIE, finite
+from karat.stats.arrays import TIE, Floats, finite, mean_known
+from karat.stats.compare import PairFigures, compare_systems
+from karat.stats.corrections import Correction, adjust
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
-    from karat.stats.compare import PairFigures
-    from karat.stats.corrections import Correction
-
-    Floats = NDArray[np.float64]
 
 _PAST = 1e-9  # by which rounding may carry a score past the end of its measure
 
@@ -123,7 +121,6 @@ def system_means(
     baseline: str | None,
     conversations: Sequence[int] | None = None,
 ) -> tuple[SystemMean, ...]:
-    from karat.stats.arrays import mean_known
     from karat.stats.intervals import mean_intervals
 
     means = []
@@ -169,9 +166,6 @@ def slice_differences(
 
     Slices without a question that both have a value for are not tested.
     """
-    from karat.stats.compare import compare_systems
-    from karat.stats.corrections import adjust
-
     less = [measure.direction == "lower" for measure in chosen]
     parts = []
     for name in dict.fromkeys(by):

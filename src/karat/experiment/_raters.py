@@ -21,15 +21,12 @@ from karat.stats.agreement import (
     mean_difference,
     spearman,
 )
+from karat.stats.arrays import Floats, Ints
 from karat.stats.system_order import chance_of_order, kendall_tau, tau_interval
 
 if TYPE_CHECKING:
-    from numpy.typing import NDArray
-
     from karat.core.scores import Scores
 
-    Floats = NDArray[np.float64]
-    Ints = NDArray[np.int64]
 
 MOST_POSITIONS = 10  # positions up to which each is a group; more are halved, as lengths are
 _ALIKE = 1e-9

@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import replace
 from typing import TYPE_CHECKING
 
 import numpy as np
 
 from karat.core.docs import Chunk
-from karat.experiment.explain import unit_label
-from karat.match import held_gold
+from karat.match import Matched, Resolution, held_gold
 from karat.results.study import HitTable
 
 if TYPE_CHECKING:
@@ -17,7 +17,6 @@ if TYPE_CHECKING:
     from karat.core.run import Run
     from karat.core.types import TestSet
     from karat.experiment.study import StudySystem
-    from karat.match import Matched, Resolution
 
 SHOWN_HITS = 10
 
@@ -70,6 +69,15 @@ def shown_hits(system: StudySystem, testset: TestSet, gold: Mapping[int, tuple[s
         ),
         legs=legs,
     )  # fmt: skip
+
+
+def unit_label(resolution: Resolution, unit: int) -> str:
+    """What a unit is called: the quote where it was looked for by that, else the name of its gold."""
+    gold = resolution.units.gold[unit]
+    if resolution.kinds[unit] != "quote" or not gold.quote:
+        return gold.label
+    place = replace(gold, quote=None).label
+    return f'"{gold.quote}"' + (f" ({place})" if place else "")
 
 
 def _held(resolution: Resolution, run: Run, question: Ints, places: Ints) -> dict[int, tuple[str, ...]]:

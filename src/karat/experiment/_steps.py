@@ -5,14 +5,13 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING
 
-from karat.core.steps import HITS, repeated_calls
+from karat.core.steps import HITS, JudgedSteps, repeated_calls
 from karat.core.text.words import plural
 from karat.results.evaluation import Note, StepHit, StepRecord
 
 if TYPE_CHECKING:
     from karat.core.run import Run
     from karat.core.scores import Scores
-    from karat.core.steps import JudgedSteps
 
 StepsOf = Mapping[str, Mapping[str, Sequence[StepRecord]]]
 """As an evaluation has them: system -> question -> calls."""

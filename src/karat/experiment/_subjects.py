@@ -12,15 +12,12 @@ from karat.core.errors import UsageError, did_you_mean
 from karat.core.scores import Status
 from karat.core.text.words import names
 from karat.experiment._named import find_measure, spellings
+from karat.stats.arrays import Bools, Floats
 
 if TYPE_CHECKING:
-    from numpy.typing import NDArray
-
     from karat.core.measure import Measure
     from karat.results.study import Study
 
-    Floats = NDArray[np.float64]
-    Bools = NDArray[np.bool_]
 
 SAVED_COUNTS = ("failed", "undefined", "questions")
 """Counts that a baseline holds beside the measures."""
@@ -94,6 +91,13 @@ def subject_of(study: Study, system: str, name: str) -> Subject:
         f"the run has no {name!r}.{near} It has {names([m.name for m in measures], 24)}; counts "
         f"({', '.join(COUNTS)}), times (such as {TIMES[2]}) and cost ({SUMS[0]})."
     )
+
+
+def check_system(run: str, name: str, systems: Sequence[str]) -> None:
+    """Refuse a name that no system of a run has."""
+    if name not in systems:
+        near = did_you_mean(name, systems)
+        raise UsageError(f"run {run} has no system {name!r}.{near} It has {names(systems, 12)}.")
 
 
 def saved_subjects(study: Study, system: str) -> Iterator[Subject]:
@@ -175,9 +179,9 @@ def _timed(study: Study, system: str, name: str) -> Subject:
     questions = study.evaluation.scores.questions
     many = len(questions)
     took = study.seconds.get(system, ())
-    retrieve = _floats(took if len(took) == many else [None] * many)
+    retrieve = np.array(took if len(took) == many else [None] * many, np.float64)
     answers = study.answers.get(system, {})
-    answer = _floats([answers[q].seconds if q in answers else None for q in questions])
+    answer = np.array([answers[q].seconds if q in answers else None for q in questions], np.float64)
     asked = np.array([q in answers for q in questions], bool)
     if step == "answer":
         values, wanted = answer, asked if asked.any() else np.ones(many, bool)
@@ -197,12 +201,8 @@ def _spent(study: Study, system: str, name: str) -> Subject:
     questions = study.evaluation.scores.questions
     answers = study.answers.get(system, {})
     asked = np.array([q in answers for q in questions], bool)
-    values = _floats([getattr(answers[q], what) if q in answers else None for q in questions])
+    values = np.array([getattr(answers[q], what) if q in answers else None for q in questions], np.float64)
     if not asked.any():
         asked = np.ones(len(questions), bool)  # nothing says what was spent: not a 0
     missing = asked & ~np.isfinite(values)
     return Subject(name, values, np.zeros_like(missing), missing, (0.0, np.inf), is_sum=name == what)
-
-
-def _floats(values: Sequence[float | None]) -> Floats:
-    return np.array([np.nan if value is None else value for value in values], np.float64)

@@ -4,34 +4,32 @@ from __future__ import annotations
 
 import hashlib
 import json
-from collections.abc import Callable, Container, Iterator, Mapping, Sequence
+from collections.abc import Container, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
 
+from karat.answer import Answerer, AnswererSettings, answerer_named
 from karat.core.asked import AnswerRequest, Context
 from karat.core.errors import UsageError
 from karat.core.lazy import Lazy
+from karat.core.progress import Progress
 from karat.core.ranked import ranking
-from karat.core.types import Answer
+from karat.core.types import Answer, TestSet
 from karat.experiment._answered import contexts_of
 from karat.experiment._limited import answered_ids, gold_of, unasked
 from karat.experiment.block_stages import answer_of, plain_answer
 from karat.experiment.blocks import BlockWork
+from karat.results.evaluation import Note
 
 if TYPE_CHECKING:
-    from karat.answer import Answerer, AnswererSettings
     from karat.core.models import Models
     from karat.core.run import Run
-    from karat.core.types import TestSet
     from karat.experiment.spec import AnswerKeys, Spec
     from karat.experiment.store import Journal
     from karat.experiment.study import StudySystem
     from karat.match import Resolution
-    from karat.results.evaluation import Note
     from karat.systems.outside import CallSettings, HttpSettings
-
-Say = Callable[[str, int, int], None]
 
 
 @dataclass(frozen=True, slots=True)
@@ -90,7 +88,6 @@ def answers_for(
 @contextmanager
 def _answerer(spec: Spec, settings: AnswererSettings, models: Models) -> Iterator[Answerer]:
     """One of karat's answerers, or a function or an endpoint that answers."""
-    from karat.answer import answerer_named
     from karat.systems.outside import answerer_outside
 
     answer = spec.keys.answer
@@ -138,7 +135,7 @@ def answer_all(
     records: Sequence[Mapping[str, Any]] = (),
     journal: Journal | None = None,
     retry_errors: bool = False,
-    say: Say = lambda what, done, total: None,
+    say: Progress = lambda what, done, total: None,
 ) -> tuple[list[StudySystem], list[Note]]:
     """The systems with answers to every question that they have hits for; those that answer themselves keep theirs.
 
@@ -147,8 +144,6 @@ def answer_all(
     have no scores. Questions are answered one after the other for all systems. What `records` of a journal know is not
     asked again, unless it failed and `retry_errors` is set.
     """
-    from karat.results.evaluation import Note
-
     known = {str(r["key"]): r for r in records if r.get("answerer") == answerer.fingerprint}
     texts: dict[str, str] = {}  # each context once, however many answers were given it
     answers = {
@@ -166,7 +161,7 @@ def answer_all(
             continue
         if not system.run.has_rankings:
             continue
-        if not _has_texts(system):
+        if system.indexed is None and "text" not in system.run.fields:
             notes.append(Note("warning", f"{system.name}: its hits have no texts, so nothing was answered from them."))
             continue
         requests[number] = _SystemRequests(number, system, testset, contexts)
@@ -234,10 +229,6 @@ def _answered(
         seconds = {"retrieve": spent, **answer.seconds} if spent is not None else answer.seconds
         timed[qid] = replace(answer, seconds=seconds)
     return replace(system, run=replace(system.run, answers=timed, unasked=others))
-
-
-def _has_texts(system: StudySystem) -> bool:
-    return system.indexed is not None or "text" in system.run.fields
 
 
 def _key(asked: AnswerRequest) -> str:

@@ -6,12 +6,12 @@ import os
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, fields
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 
 from karat.core.errors import InputError, UsageError
-from karat.core.scores import Status
+from karat.core.scores import Scores, Status
 from karat.core.text.words import names, plural
 from karat.experiment._corrected import are_unlike, within
 from karat.experiment._identity import judges_of, same_judge
@@ -25,12 +25,8 @@ from karat.results.calibration import AppliedCalibration, AppliedMeasure, Correc
 from karat.results.evaluation import Note
 from karat.results.serial import load_study
 from karat.results.study import Study
+from karat.stats.arrays import Floats, Ints
 from karat.stats.prediction_powered import FEWEST, transferred_mean
-
-if TYPE_CHECKING:
-    from numpy.typing import NDArray
-
-    from karat.core.scores import Scores
 
 _HEAD = 200  # bytes of a file within which its format stands
 _ASSUMED = (
@@ -44,13 +40,13 @@ class SavedMeasure:
     """What a calibration's file holds of one measure."""
 
     judges: tuple[JudgeIdentity, ...]
-    scores: NDArray[np.float64]
-    people: NDArray[np.float64]
+    scores: Floats
+    people: Floats
     rows: tuple[tuple[str, str], ...]  # system and question
     ends: tuple[float, float] | None
 
     @property
-    def groups(self) -> NDArray[np.int64]:
+    def groups(self) -> Ints:
         """The question of each row, as a number."""
         number = {question: i for i, question in enumerate(dict.fromkeys(question for _, question in self.rows))}
         return np.array([number[question] for _, question in self.rows], np.int64)
@@ -95,14 +91,8 @@ def applied_writer(path: str | os.PathLike[str]) -> Callable[[AppliedCalibration
     """What writes corrected means into this file, by its ending; an ending that says nothing is refused at once."""
     from karat.report import objects, tables
     from karat.report.build.applied import document
-    from karat.report.render import written
 
-    forms: dict[str, Callable[[AppliedCalibration], str]] = {
-        ".json": objects.applied, ".csv": tables.applied,
-        ".md": lambda applied: written(document(applied), ".md"),
-        ".txt": lambda applied: written(document(applied), ".txt"),
-    }  # fmt: skip
-    return file_writer(path, forms)
+    return file_writer(path, document, {".json": objects.applied, ".csv": tables.applied})
 
 
 def _applied(saved: SavedMeasure, scores: Scores, number: int, place: str, run: str) -> AppliedMeasure:
@@ -120,7 +110,7 @@ def _applied(saved: SavedMeasure, scores: Scores, number: int, place: str, run: 
     )
 
 
-def _new_scores(scores: Scores, number: int, system: int) -> NDArray[np.float64]:
+def _new_scores(scores: Scores, number: int, system: int) -> Floats:
     known = scores.status[system, :, number] == Status.ok
     return np.asarray(scores.values[system, known, number], np.float64)
 

@@ -12,7 +12,7 @@ from pathlib import Path
 from typing import Any
 
 from karat.core.errors import InputError, UsageError, did_you_mean
-from karat.experiment._subjects import saved_subjects
+from karat.experiment._subjects import check_system, saved_subjects
 from karat.experiment.settings import scored_by
 from karat.experiment.store import MANIFEST, RunFolder, find_run, open_run
 from karat.io.checksum import DamagedError, sealed, unsealed
@@ -129,9 +129,8 @@ def save_baseline(
         )
     study = load_study(folder.path)
     systems = study.evaluation.scores.systems
-    if system is not None and system not in systems:
-        offered = f"It has {', '.join(systems[:12])}."
-        raise UsageError(f"run {folder.id} has no system {system!r}.{did_you_mean(system, systems)} {offered}")
+    if system is not None:
+        check_system(folder.id, system, systems)
     of = system or best_system(study) or systems[0]
     subjects = list(saved_subjects(study, of))
     questions = study.evaluation.scores.questions

@@ -9,16 +9,14 @@ from typing import TYPE_CHECKING, Any
 from karat.core.answered import BY_PAIR, AnswerTable
 from karat.core.asked import AnswerRequest, Context
 from karat.core.errors import KaratError
+from karat.core.models import Models
 from karat.core.types import Answer, Nugget, Turn
-from karat.pool import BlockStage
+from karat.measures.entailment.judging import ClaimBatch, ClaimJudge, ClaimPremise
+from karat.pool import BlockStage, Progress
 
 if TYPE_CHECKING:
     from karat.answer import Answerer
     from karat.core.measure import Measure
-    from karat.core.models import Models
-    from karat.core.scores import MeasureResult
-    from karat.measures.entailment.judging import ClaimBatch, ClaimJudge
-    from karat.pool import Progress
 
 _OF_AN_ANSWER = (
     "text", "contexts", "model", "seconds", "tokens", "cost_usd", "error", "confidence", "used", "given",
@@ -61,12 +59,11 @@ def results_of(measures: Sequence[Measure], answered: AnswerTable) -> list[dict[
     from karat.measures.compute import outcome_of
 
     outcomes = (outcome_of(measure, answered, len(answered)) for measure in measures)
-    return [{**_plain_result(one), "values": one.values.tolist()} for one in outcomes]
-
-
-def _plain_result(result: MeasureResult) -> dict[str, Any]:
-    """The rest of a result: keys are pairs, and JSON has no numbers as keys."""
-    return {name: list(getattr(result, name).items()) for name in ("undefined", "failed", "details")}
+    return [
+        {"values": one.values.tolist()}
+        | {name: list(getattr(one, name).items()) for name in ("undefined", "failed", "details")}  # keys are numbers
+        for one in outcomes
+    ]
 
 
 def plain_table(answered: AnswerTable) -> dict[str, Any]:
@@ -104,7 +101,6 @@ class JudgeBlock(BlockStage):
     work = "judge"
 
     def __init__(self, settings: Mapping[str, Any], progress: Progress) -> None:
-        from karat.core.models import Models
         from karat.experiment.claims import ClaimMaker, ClaimSource
 
         judge = ClaimMaker(ClaimSource(settings["judge"]), Models()).make_judge()
@@ -133,15 +129,8 @@ def verdicts_by(judge: ClaimJudge, batches: Sequence[ClaimBatch]) -> dict[str, A
     return {"said": said, "cut": getattr(judge, "cut", 0) - before}
 
 
-def plain_batch(batch: ClaimBatch) -> dict[str, Any]:
-    """A batch of claims as JSON values."""
-    return asdict(batch)
-
-
 def batch_of(values: Mapping[str, Any]) -> ClaimBatch:
     """A batch of claims from JSON values."""
-    from karat.measures.entailment.judging import ClaimBatch, ClaimPremise
-
     premise = ClaimPremise(tuple(values["premise"]["texts"]), values["premise"]["question"])
     return ClaimBatch(values["task"], premise, tuple(values["claims"]))
 
@@ -164,11 +153,6 @@ def check_same(what: str, here: str, there: str) -> None:
             f"a worker has another {what} ({here}) than the process that leads ({there}). Install the same versions "
             "of karat and of its models everywhere."
         )
-
-
-def plain_request(asked: AnswerRequest) -> dict[str, Any]:
-    """A request as JSON values."""
-    return asdict(asked)
 
 
 def request_of(values: Mapping[str, Any]) -> AnswerRequest:

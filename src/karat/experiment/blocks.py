@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from bisect import bisect_right
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import asdict, dataclass, replace
 from functools import partial
 from itertools import accumulate
 from pathlib import Path
@@ -20,15 +20,13 @@ from karat.experiment.block_stages import (
     answer_of,
     answers_to,
     claims_by,
-    plain_batch,
-    plain_request,
     plain_table,
     results_of,
     verdicts_by,
 )
 from karat.measures.entailment import LEXICAL, MODEL
-from karat.measures.entailment.judging import BatchVerdicts, SplitText
-from karat.pool import BlockPool, Blocks, open_pool
+from karat.measures.entailment.judging import BatchVerdicts, ClaimBatch, ClaimJudge, SplitText
+from karat.pool import BlockPool, Blocks, PoolChoice, open_pool
 
 if TYPE_CHECKING:
     from karat.answer import Answerer, AnswererSettings
@@ -37,9 +35,7 @@ if TYPE_CHECKING:
     from karat.core.measure import Measure
     from karat.core.models import Models
     from karat.core.types import Answer
-    from karat.measures.entailment.judging import ClaimBatch, ClaimJudge
     from karat.models import EmbedderSettings
-    from karat.pool import PoolChoice
 
 JUDGED = 1_024
 """Texts or claims in a block: as many as a model of this machine reads together, so that it reads the same ones."""
@@ -96,15 +92,16 @@ class BlockWork:
         def here_table(start: int, end: int) -> AnswerTable:
             return answered.select(systems, range(start, end))
 
-        def here(start: int, end: int) -> list[dict[str, Any]]:
-            return results_of(able, here_table(start, end))
-
         settings: dict[str, Any] = {"measures": [measure.name for measure in able], "embedder": None}
         if any(measure.needs for measure in able):
             settings |= self._embedder(answered.models)
         task = ScoreBlock.task(settings, "computing measures")
         joined = [MeasureResult(np.full(len(answered), np.nan), {}, failed={}, details={}) for _ in able]
-        for number, reply in enumerate(self.pool.replies(task, blocks, here, answered.models.progress)):
+        for number, reply in enumerate(
+            self.pool.replies(
+                task, blocks, lambda start, end: results_of(able, here_table(start, end)), answered.models.progress
+            )
+        ):
             first, end = blocks.bounds(number)
             grid = np.arange(len(answered)).reshape(len(answered.systems), -1)[:, first:end].ravel().tolist()
             for result, values in zip(joined, reply, strict=True):
@@ -130,7 +127,7 @@ class _BlockAnswerer:
         self._answerer, self._settings, self._pool = answerer, settings, pool
 
     def answer(self, asked: Sequence[AnswerRequest], done: Callable[[AnswerRequest, Answer], None]) -> None:
-        blocks = Blocks(len(asked), ANSWERED, lambda start, end: list(map(plain_request, asked[start:end])))
+        blocks = Blocks(len(asked), ANSWERED, lambda start, end: list(map(asdict, asked[start:end])))
         task = AnswerBlock.task(self._settings, f"answering by {self.name}")
         replies = self._pool.replies(task, blocks, lambda start, end: answers_to(self._answerer, asked[start:end]))
         for number, reply in enumerate(replies):
@@ -157,7 +154,7 @@ class _BlockJudge:
         ends = list(accumulate(len(batch.claims) for batch in batches))
         parts = partial(_claims_between, batches, ends)
         blocks = Blocks(
-            ends[-1] if ends else 0, JUDGED, lambda start, end: {"judge": list(map(plain_batch, parts(start, end)))}
+            ends[-1] if ends else 0, JUDGED, lambda start, end: {"judge": list(map(asdict, parts(start, end)))}
         )
         said = iter(
             self._said("judging claims", blocks, lambda start, end: verdicts_by(self._judge, parts(start, end)))

@@ -5,13 +5,13 @@ from __future__ import annotations
 import os
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import replace
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 
 from karat.core.errors import UsageError
-from karat.core.scores import Status
-from karat.core.text.words import plural
+from karat.core.scores import Scores, Status
+from karat.core.text.words import in_words, plural
 from karat.experiment._confidence import reliabilities, selectives
 from karat.experiment._corrected import are_unlike, corrected_mean
 from karat.experiment._identity import judges_of, mixture_notes
@@ -20,6 +20,7 @@ from karat.experiment._labelled import CORRECTNESS, Labelled, meet
 from karat.experiment._raters import Categories, agreement_of, compare_two, order_of, pairs_of, slants_of
 from karat.experiment.rendering import file_writer
 from karat.experiment.store import find_run
+from karat.files import as_judgements, as_labels
 from karat.results.calibration import (
     Agreement,
     Calibration,
@@ -33,15 +34,8 @@ from karat.results.evaluation import Note
 from karat.results.serial import load_study
 from karat.results.study import Study
 from karat.stats.agreement import mean_difference, spearman
+from karat.stats.arrays import Floats, Ints
 from karat.stats.repeats import repeats
-
-if TYPE_CHECKING:
-    from numpy.typing import NDArray
-
-    from karat.core.scores import Scores
-
-    Floats = NDArray[np.float64]
-    Ints = NDArray[np.int64]
 
 ROUGH = 10  # labelled answers below which figures are called rough
 
@@ -63,8 +57,6 @@ def calibrate(
     says by which measure an answer is right ("TokenF1>=0.5"), for the calibration of confidences and for the accuracy
     of the surest answers.
     """
-    from karat.files import as_labels
-
     study = run if isinstance(run, Study) else load_study(find_run(runs_dir, os.fspath(run)).path)
     given = as_labels(labels, columns=columns, measure=None if len(measures) == 1 else CORRECTNESS)
     scores = study.evaluation.scores
@@ -104,8 +96,6 @@ def calibrate_judges(
     those who rated, one each, where the labels have no column `label`. `scale` gives the ends of all grades ("1:5"),
     or of one judge ("gpt=1:10"), whose grades are put into the scale of the others.
     """
-    from karat.files import as_judgements
-
     if not judges:
         raise UsageError("no judge is named. Name one with --judge NAME=COLUMN or --judge NAME=FILE.")
     given = as_judgements(labels, judges, people=people, columns=columns)
@@ -124,14 +114,8 @@ def calibration_writer(path: str | os.PathLike[str]) -> Callable[[Calibration], 
     """What writes a calibration into this file, by its ending; an ending that says nothing is refused at once."""
     from karat.report import objects, tables
     from karat.report.build.calibration import document
-    from karat.report.render import written
 
-    forms: dict[str, Callable[[Calibration], str]] = {
-        ".json": objects.calibration, ".csv": tables.calibration,
-        ".md": lambda calibration: written(document(calibration), ".md"),
-        ".txt": lambda calibration: written(document(calibration), ".txt"),
-    }  # fmt: skip
-    return file_writer(path, forms)
+    return file_writer(path, document, {".json": objects.calibration, ".csv": tables.calibration})
 
 
 def _pointless(correct: str | None) -> tuple[Note, ...]:
@@ -203,9 +187,7 @@ def _order(labelled: Labelled, scores: Scores, systems: Ints, questions: Ints, p
     """The order of systems by people and by the measure, over the answers that both graded."""
     theirs = np.full(scores.values.shape[:2], np.nan)
     theirs[systems, questions] = people
-    number = labelled.number or 0
-    its = np.where(scores.status[:, :, number] == Status.ok, scores.values[:, :, number], np.nan)
-    return order_of(theirs, its)
+    return order_of(theirs, scores.of_measure(labelled.number or 0))
 
 
 def _beside(
@@ -246,8 +228,6 @@ def _among_people(labelled: Labelled, questions: Ints) -> Agreement:
 
 def _without(scores: Scores, number: int, places: Iterable[tuple[int, int]]) -> list[Note]:
     """Warns of labelled answers that have no score, with the reasons."""
-    from karat.core.text.words import in_words
-
     reasons: dict[str, dict[str, str]] = {"failed": {}, "is undefined": {}}
     for system, question in places:
         verb = "is undefined" if scores.status[system, question, number] == Status.undefined else "failed"

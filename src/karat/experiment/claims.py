@@ -12,6 +12,7 @@ from karat.core.errors import UsageError, did_you_mean
 from karat.core.text.words import plural
 from karat.experiment.settings import settings_of
 from karat.measures.entailment import LEXICAL, MODEL, NLI
+from karat.results.evaluation import Note
 
 if TYPE_CHECKING:
     import polars as pl
@@ -21,7 +22,6 @@ if TYPE_CHECKING:
     from karat.core.measure import Measure
     from karat.core.models import Models
     from karat.measures.entailment.judging import ClaimJudge, FilledClaims
-    from karat.results.evaluation import Note
 
 CLAIMS = "claims.parquet"
 BEGINS = "Claims: "
@@ -180,8 +180,6 @@ class ClaimMaker:
 
     def notes(self) -> list[Note]:
         """Who judged how much, what a file changed, and what else a reader should know."""
-        from karat.results.evaluation import Note
-
         if not self.fillings:
             return []
         tables = [filled.table for filled in self.fillings]

@@ -8,8 +8,6 @@ from dataclasses import replace
 from itertools import combinations
 from typing import TYPE_CHECKING, Any
 
-import numpy as np
-
 from karat.core.errors import NoOverlapError, UsageError, did_you_mean
 from karat.core.progress import shown_in_notebook
 from karat.core.text.words import conversations_note
@@ -37,20 +35,18 @@ from karat.experiment.rendering import file_writer
 from karat.experiment.settings import (
     MatchSettings,
     SignificanceTest,
-    scored_apart,
+    scored_by,
+    settings_apart,
     settings_of,
     takes_settings,
     texts_of,
 )
 from karat.results.comparison import ComparedMeasure, Comparison, DroppedQuestions
-from karat.results.evaluation import Note
+from karat.results.evaluation import SIGNIFICANT, Note
 
 if TYPE_CHECKING:
-    from numpy.typing import NDArray
-
     from karat.io.writing import Content
 
-    Floats = NDArray[np.float64]
 
 SHOWN = 4  # measures compared unless some are named
 FLIPS = 5  # questions named in each direction
@@ -116,7 +112,6 @@ def compare(
     chosen, past = range_notes(values, names, questions, chosen)
     notes += past
     pairs = _pairs(names, baseline)
-    from karat.results.evaluation import SIGNIFICANT
     from karat.stats.compare import compare_systems, draws_for
 
     if settings.test == "tukey" and len(names) < _SEVERAL:
@@ -217,7 +212,7 @@ def _refuse_scored_apart(sources: Sequence[ComparedInput]) -> None:
     """Refuse runs by whose scoring a measure does not mean the same."""
     runs = [(source, source.manifest) for source in sources if source.manifest is not None]
     for source, manifest in runs[1:]:
-        apart = scored_apart((runs[0][1], runs[0][0].matching), (manifest, source.matching))
+        apart = settings_apart(scored_by(runs[0][1], runs[0][0].matching), scored_by(manifest, source.matching))
         if apart:
             raise UsageError(
                 f"{runs[0][0].place} and {source.place} are not scored alike ({apart}): their figures cannot be "
@@ -335,10 +330,8 @@ def comparison_writer(path: str | os.PathLike[str]) -> Callable[[Comparison], No
 
     forms: dict[str, Callable[[Comparison], Content]] = {
         ".html": lambda comparison: written(document(comparison, charts=True), ".html"),
-        ".md": lambda comparison: written(document(comparison), ".md"),
         ".tex": lambda comparison: latex.render(Document("", [means(comparison)]), label="tab:karat-compare"),
         ".csv": tables.comparison, ".json": objects.comparison,
-        ".txt": lambda comparison: written(document(comparison), ".txt"),
         ".xlsx": xlsx.of_comparison,
     }  # fmt: skip
-    return file_writer(path, forms)
+    return file_writer(path, document, forms)

@@ -13,9 +13,12 @@ from karat.core.errors import NoOverlapError, UsageError
 from karat.core.progress import shown_in_notebook
 from karat.core.run import Run
 from karat.experiment.claims import ClaimsValue
-from karat.experiment.models import ChatOptions, ChatValue
+from karat.experiment.models import ChatOptions, ChatValue, ModelSettings, check_needs, close, models_of, spent_notes
+from karat.experiment.report import Report
 from karat.experiment.settings import Choices, MatchSettings, settings_of, takes_settings, texts_of
+from karat.files import as_runs, as_testset, described
 from karat.io.frames import is_frame
+from karat.results.evaluation import InputInfo
 from karat.results.study import Configuration
 from karat.systems.defaults import system_for
 from karat.systems.index import Index
@@ -28,10 +31,8 @@ from karat.systems.system import System
 if TYPE_CHECKING:
     from karat.core.measure import Measure
     from karat.core.types import TestSet
-    from karat.experiment.report import Report
     from karat.measures.dialects import Missing
     from karat.models import EmbedderSettings
-    from karat.results.evaluation import InputInfo
 
 _BODY = {"question": "{question}", "k": "{k}"}
 
@@ -117,11 +118,8 @@ def evaluate(
     """
     from karat.core.language import parse_all
     from karat.experiment.inputs import Resolutions, aligned_runs, mapped, opened_index, refuse_textless, slices_of
-    from karat.experiment.models import ModelSettings, check_needs, close, models_of, spent_notes
     from karat.experiment.pareto import with_fronts
-    from karat.experiment.report import Report
     from karat.experiment.score import evaluation_of
-    from karat.files import as_testset
 
     for name, number in (("k", k), ("repeat", repeat)):
         if type(number) is not int or number < 1:
@@ -159,7 +157,9 @@ def evaluate(
     )
     runs: Sequence[Run] = ()
     try:
-        read = {name: list(_asked(name, source, request, repeat)) for name, source in _read_first(sources)}
+        # files first, so that one which cannot be read costs no call
+        ordered = sorted(sources, key=lambda pair: isinstance(pair[1], AskedSettings))
+        read = {name: list(_asked(name, source, request, repeat)) for name, source in ordered}
         systems_asked = [one for name, _ in sources for one in read[name]]
         returned = [one for asked in systems_asked for one in asked.repeats]
         runs, notes = aligned_runs(questions, [one.run for one in returned], dialect)
@@ -214,8 +214,6 @@ class _GivenRuns:
     results: Any
 
     def runs(self, configuration: Configuration, request: RunRequest) -> Iterator[SystemRun]:
-        from karat.files import as_runs
-
         name = configuration.name or None
         runs, infos = as_runs(self.results, name, columns=request.columns)
         aligned, notes = request.align(runs)
@@ -244,9 +242,6 @@ def _asked(name: str, source: RunSource, request: RunRequest, repeat: int) -> It
 
 
 def _about_index(run: Run) -> InputInfo:
-    from karat.files import described
-    from karat.results.evaluation import InputInfo
-
     return InputInfo(run.name, "karat index", described([run]).removeprefix(f"{run.name}: "))
 
 
@@ -293,11 +288,6 @@ def _named_sources(systems: Any, questions: TestSet, asking: _Asking) -> list[tu
     elif isinstance(systems, list | tuple) and any(_is_system(value) for value in systems):
         return [(_label(value), _source(value, asking)) for value in systems]
     return [("" if isinstance(systems, Mapping) else _label(systems), _source(systems, asking))]
-
-
-def _read_first(sources: Sequence[tuple[str, RunSource]]) -> list[tuple[str, RunSource]]:
-    """What is read before what is asked, so that a file which cannot be read costs no call."""
-    return sorted(sources, key=lambda pair: isinstance(pair[1], AskedSettings))
 
 
 def _check_sources(sources: Sequence[tuple[str, RunSource]]) -> None:

@@ -3,19 +3,28 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from karat.core.errors import KaratError, UsageError, did_you_mean
+from karat.core.text.words import names
+from karat.core.types import Question, TestSet
+from karat.experiment._shown_hits import unit_label
+from karat.match import JudgingSettings, Pages, Resolution, judge, resolve
+from karat.results.explanation import (
+    EngineContribution,
+    Explanation,
+    FusedHit,
+    GoldUnitTrace,
+    JudgedHit,
+    LegHit,
+    MeasureLine,
+)
 
 if TYPE_CHECKING:
     from karat.core.judged import Judged
     from karat.core.ranked import Ints, Ranked
-    from karat.core.types import Question, TestSet
-    from karat.match import Pages, Resolution
-    from karat.results.explanation import Explanation, FusedHit, GoldUnitTrace, JudgedHit, LegHit, MeasureLine
     from karat.systems.retrieved import Retrieved
     from karat.systems.system import System
 
@@ -36,10 +45,7 @@ def explain(
     columns: Mapping[str, str] | None = None,
 ) -> Explanation:
     """How a question came to its hits and its scores: legs, fusion, matches and the scores."""
-    from karat.core.types import TestSet
     from karat.files import as_testset
-    from karat.match import JudgingSettings, judge, resolve
-    from karat.results.explanation import Explanation
 
     questions, _ = as_testset(testset, columns=columns)
     asked = _asked(questions, question)
@@ -79,9 +85,6 @@ def explain(
 
 def explain_query(system: System, query: str, k: int = 5) -> Explanation:
     """How any query came to its hits: what `explain` shows of a question, without gold and scores."""
-    from karat.core.types import Question
-    from karat.results.explanation import Explanation
-
     retrieved = system.search([query], k, whole=True)
     if retrieved.failed:
         raise KaratError(retrieved.failed[0])
@@ -109,17 +112,12 @@ def _asked(testset: TestSet, question: str) -> Question:
                 raise UsageError(f"{testset.name}: question {question!r} has no text to search for.")
             return one
     near = did_you_mean(question, testset.ids)
-    raise UsageError(f"{testset.name} has no question {question!r}.{near} It has {len(testset)}: {_few(testset.ids)}.")
-
-
-def _few(names: Sequence[str], most: int = 5) -> str:
-    return ", ".join(names[:most]) + (f" and {len(names) - most:,} more" if len(names) > most else "")
+    some = names(testset.ids, 5, width=None)
+    raise UsageError(f"{testset.name} has no question {question!r}.{near} It has {len(testset)}: {some}.")
 
 
 def _leg_hits(system: System, retrieved: Retrieved, name: str, queries: Sequence[str], k: int) -> tuple[LegHit, ...]:
     """The first hits of an engine; what a score is made of is told where one query was searched."""
-    from karat.results.explanation import LegHit
-
     rows, scores = retrieved.legs[name].of(0)
     terms = getattr(system.engines.get(name), "explain", None) if len(queries) == 1 else None
     return tuple(
@@ -141,8 +139,6 @@ def _unknown(system: System, retrieved: Retrieved, queries: Sequence[str]) -> li
 
 
 def _fused(retrieved: Retrieved, k: int) -> tuple[FusedHit, ...]:
-    from karat.results.explanation import EngineContribution, FusedHit
-
     if retrieved.parts is None:
         return ()
     parts = retrieved.parts
@@ -164,8 +160,6 @@ def _fused(retrieved: Retrieved, k: int) -> tuple[FusedHit, ...]:
 
 def _hits(retrieved: Retrieved, number: int, resolution: Resolution, k: int) -> tuple[JudgedHit, ...]:
     """The first k hits with the relevant units that each holds."""
-    from karat.results.explanation import JudgedHit
-
     held: dict[int, list[int]] = {}
     for unit in resolution.of_question(number):
         if resolution.relevant[unit]:
@@ -183,19 +177,8 @@ def _hits(retrieved: Retrieved, number: int, resolution: Resolution, k: int) -> 
     return tuple(hits)
 
 
-def unit_label(resolution: Resolution, unit: int) -> str:
-    """What a unit is called: the quote where it was looked for by that, else the name of its gold."""
-    gold = resolution.units.gold[unit]
-    if resolution.kinds[unit] != "quote" or not gold.quote:
-        return gold.label
-    place = replace(gold, quote=None).label
-    return f'"{gold.quote}"' + (f" ({place})" if place else "")
-
-
 def _fates(retrieved: Retrieved, number: int, resolution: Resolution, whole: bool) -> tuple[GoldUnitTrace, ...]:
     """Where each gold unit stands in every leg and in the result."""
-    from karat.results.explanation import GoldUnitTrace
-
     reasons = {(u.question, u.gold): u.why for u in resolution.unresolved}
     question = resolution.testset.ids[number]
     fates = []
@@ -229,7 +212,6 @@ def _lines(judged: Judged, texts: Sequence[str], k: int) -> tuple[MeasureLine, .
     """Each measure with its value, or why it has none."""
     from karat.core.language import parse_all
     from karat.measures.compute import compute
-    from karat.results.explanation import MeasureLine
 
     chosen = tuple(texts) or (*(f"{name}@{k}" for name in WITH_CUT), *WITHOUT)
     measures = parse_all(chosen, k=k, load_code=True)

@@ -6,21 +6,15 @@ import os
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 
 from karat.core.errors import UsageError, did_you_mean
 from karat.core.text.words import probability
-from karat.results.study import Effect, FactorAnalysis, FactorLevel
-
-if TYPE_CHECKING:
-    from numpy.typing import NDArray
-
-    from karat.files import RawTable
-    from karat.results.study import Choice
-
-    Floats = NDArray[np.float64]
+from karat.files import RawTable, read_raw_table
+from karat.results.study import Choice, Effect, FactorAnalysis, FactorLevel
+from karat.stats.arrays import Floats
 
 LEVELS = 60  # most levels of a factor: the interaction of two such has 3,600 columns
 UNPAIRED = (
@@ -134,7 +128,6 @@ def _said(value: Any) -> str:
 
 def _of_table(given: Any, score: str | None, named: Sequence[str], by: str | None) -> FactorGrid:
     from karat.diagnose.verify.rows import QuestionRows, plain_value
-    from karat.files import read_raw_table
 
     table = read_raw_table(given, "grid")
     if not table.rows:

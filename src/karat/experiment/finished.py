@@ -7,16 +7,18 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from karat.core.docs import Problem
 from karat.core.errors import UsageError
 from karat.core.text.words import plural
 from karat.experiment.report import ExplainedMean, Report
+from karat.experiment.settings import Choices, MatchSettings
+from karat.experiment.store import RunFolder, find_run
+from karat.report.render import console
 
 if TYPE_CHECKING:
-    from karat.core.docs import Problem
     from karat.core.glance import Table
     from karat.core.run import Run
-    from karat.experiment.settings import Choices
-    from karat.experiment.store import RunFolder
+    from karat.report.document import Document
     from karat.results.gating import Gate
     from karat.results.study import Study
 
@@ -58,8 +60,6 @@ class FinishedRun(Report):
     @property
     def unread(self) -> tuple[Problem, ...]:
         """Documents that could not be read, and engines that could not be built."""
-        from karat.core.docs import Problem
-
         return tuple(Problem(**problem) for problem in self.folder.manifest.get("unread", ()))
 
     @property
@@ -97,7 +97,6 @@ class FinishedRun(Report):
         from karat.experiment.gate import gate
         from karat.report.build.gate import document
         from karat.report.document import Detail
-        from karat.report.render import console
 
         outcome = gate(self.folder, rules, **{"runs_dir": self.folder.path.parent, "study": self.study, **options})
         if not outcome.passed and self.on_broken is not None:
@@ -111,19 +110,10 @@ class FinishedRun(Report):
         named = tuple(export)
         return super().save(path, export=named, command=command) if named else write_report(self.study, path)
 
-    def print(self, *, quiet: bool = False, verbose: bool = False) -> None:
-        import sys
-
+    def _document(self) -> Document:
         from karat.report.build.study import document
-        from karat.report.render import console
 
-        console.show(document(self.study, str(self.folder.path)), sys.stdout, quiet=quiet, verbose=verbose)
-
-    def __str__(self) -> str:
-        from karat.report.build.study import document
-        from karat.report.render import console
-
-        return console.render(document(self.study, str(self.folder.path)))
+        return document(self.study, str(self.folder.path))
 
     def _line(self) -> str:
         return f"{self.study._line()}; in {self.folder.path}"
@@ -136,8 +126,6 @@ def study_at_hand(
     run: Report | RunFolder | str | os.PathLike[str], runs_dir: str | os.PathLike[str]
 ) -> tuple[RunFolder, Study | None]:
     """The folder of a run, and what it found where that is at hand; a report of `karat.score` is in no folder yet."""
-    from karat.experiment.store import RunFolder
-
     if isinstance(run, FinishedRun) or not isinstance(run, Report):
         return folder_of(run, runs_dir), run.study if isinstance(run, FinishedRun) else None
     return RunFolder(Path(run.study.name), dict(run.study.manifest)), run.study
@@ -145,8 +133,6 @@ def study_at_hand(
 
 def folder_of(run: Report | RunFolder | str | os.PathLike[str], runs_dir: str | os.PathLike[str]) -> RunFolder:
     """The folder of a run: LAST, a name, the beginning of its id, its path, or what `karat.run` returned."""
-    from karat.experiment.store import RunFolder, find_run
-
     if isinstance(run, FinishedRun):
         return run.folder
     if isinstance(run, Report):
@@ -156,8 +142,6 @@ def folder_of(run: Report | RunFolder | str | os.PathLike[str], runs_dir: str | 
 
 def _choices_of(folder: RunFolder) -> Choices:
     """What the manifest of a run says of how it was scored."""
-    from karat.experiment.settings import Choices, MatchSettings
-
     spec = folder.manifest.get("spec", {})
     matching = MatchSettings(rel=spec.get("rel") or 1)
     return Choices(dialect=spec.get("dialect") or "karat", matching=matching, bands=bool(spec.get("bands")))

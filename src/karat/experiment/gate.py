@@ -13,17 +13,16 @@ from karat.core.errors import KaratError, UsageError, did_you_mean
 from karat.core.scores import Status
 from karat.core.text.words import conversations_note, names
 from karat.experiment._judgement import HeldRule, judged
-from karat.experiment._subjects import Subject, failed_rows, subject_of
+from karat.experiment._subjects import Subject, check_system, failed_rows, subject_of
 from karat.experiment.finished import study_at_hand
 from karat.experiment.rules import parse_rules
-from karat.experiment.settings import scored_apart, scored_by, settings_apart, texts_of
+from karat.experiment.settings import scored_by, settings_apart, texts_of
 from karat.results.decisions import best_system
 from karat.results.gating import Baseline, Gate, Rule, RuleResult
 from karat.results.serial import STUDY, load_study
+from karat.stats.arrays import Bools
 
 if TYPE_CHECKING:
-    from numpy.typing import NDArray
-
     from karat.experiment.report import Report
     from karat.experiment.store import RunFolder
     from karat.results.evaluation import Note
@@ -46,9 +45,7 @@ class _Side:
         return self.study.evaluation.scores.systems
 
     def named(self, name: str) -> str:
-        if name not in self.systems:
-            near = did_you_mean(name, self.systems)
-            raise UsageError(f"run {self.id} has no system {name!r}.{near} It has {names(self.systems, 12)}.")
+        check_system(self.id, name, self.systems)
         return name
 
     @property
@@ -99,11 +96,11 @@ class _SavedSide:
                 f"{names(list(self.saved.scores), 24)}. Keep the run beside it for anything else."
             )
         place = {qid: number for number, qid in enumerate(self.saved.questions)}
-        values = self.saved.scores[ours.name]
+        values = np.array(self.saved.scores[ours.name], np.float64)
         why = self.saved.failed.get(ours.name, {})
         return replace(
             ours,
-            values=np.array([np.nan if (v := values[place[q]]) is None else v for q in self.questions], np.float64),
+            values=values[[place[q] for q in self.questions]],
             failed=np.array([q in why for q in self.questions], bool),
             missing=np.zeros(len(self.questions), bool),
             why={number: why[q] for number, q in enumerate(self.questions) if q in why},
@@ -221,16 +218,16 @@ def _baseline(
     evaluation = ours.study.evaluation
     if before is None:
         same_testset([{"inputs": {"testset": {"digest": about.testset, "path": about.name}}}, folder.manifest])
-        apart = settings_apart(about.scored_by, scored_by(folder.manifest, evaluation.matching))
+        how = about.scored_by
         if set(about.questions) != set(evaluation.scores.questions):
             raise UsageError(f"the baseline {name} holds other questions than run {folder.id}. Save it again.")
         theirs = _SavedSide(about, evaluation.scores.questions)
     else:
         study = load_study(before.path)
         same_testset([before.manifest, folder.manifest], [study.evaluation.testset, evaluation.testset])
-        apart = scored_apart((before.manifest, study.evaluation.matching), (folder.manifest, evaluation.matching))
+        how = scored_by(before.manifest, study.evaluation.matching)
         theirs = _Side(before.id, study, about.system)
-    if apart:
+    if apart := settings_apart(how, scored_by(folder.manifest, evaluation.matching)):
         raise UsageError(
             f"the baseline {name} and run {folder.id} are not scored alike ({apart}): their figures cannot be "
             "compared. Score both alike, then save the baseline again."
@@ -268,7 +265,7 @@ def _verdict(rule: Rule, ours: _Side, theirs: _Side | _SavedSide | None, allow_i
     return judged(held)
 
 
-def _in_slice(study: Study, rule: Rule, system: str) -> NDArray[np.bool_]:
+def _in_slice(study: Study, rule: Rule, system: str) -> Bools:
     """The questions that a rule is about; `system` says which, where a slice differs by system."""
     from karat.experiment.inputs import slices_of
 

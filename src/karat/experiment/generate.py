@@ -3,31 +3,33 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from karat.core.errors import UsageError
+from karat.core.errors import UsageError, did_you_mean
 from karat.core.glance import NotebookView, Table
-from karat.core.progress import shown_in_notebook
+from karat.core.progress import Progress, shown_in_notebook
 from karat.core.types import Question, TestSet
-from karat.experiment.models import ChatOptions, ChatValue
+from karat.experiment.models import ChatOptions, ChatValue, ModelSettings, close, models_of, spent_by, spent_notes
 from karat.experiment.settings import takes_settings
+from karat.files import read_testset, write
+from karat.retrieve.engines.bm25 import BM25Engine
+from karat.systems.index import Index
+from karat.testset.freeze import refuse_frozen
+from karat.testset.generate import GenerationSettings, kinds_named
+from karat.testset.generate import generate as make
+from karat.testset.mix import DEFAULT, Mix
 
 if TYPE_CHECKING:
     from karat.core.docs import Chunks
-    from karat.experiment.models import ModelSettings
     from karat.results.drafts import Generated
-    from karat.retrieve.engines.bm25 import BM25Engine
-    from karat.systems.index import Index
-    from karat.testset.mix import Mix
 
 SAMPLES = 30
 KINDS = ("literal", "paraphrase", "scenario")
 CALLS = ".calls.sqlite"
 _ENDINGS = (".jsonl", ".ndjson", ".jsonl.gz", ".ndjson.gz")
-Say = Callable[[str, int, int], None]
 PathLike = str | os.PathLike[str]
 
 
@@ -83,7 +85,7 @@ def generate(
     force: bool = False,
     columns: Mapping[str, str] | None = None,
     chat: ChatValue = None,
-    say: Say = lambda what, done, total: None,
+    say: Progress = lambda what, done, total: None,
 ) -> GeneratedTestSet:
     """Make questions with gold and answers from the documents of an index, by a chat model or `offline`.
 
@@ -93,10 +95,6 @@ def generate(
     the model, as in `karat.score`.
     """
     from karat.experiment.check import usable_dense
-    from karat.experiment.models import ModelSettings, close, models_of, spent_by, spent_notes
-    from karat.systems.index import Index
-    from karat.testset.generate import GenerationSettings
-    from karat.testset.generate import generate as make
     from karat.testset.sample import LEAST_TOKENS, AskedRows, asked_rows, gap_weights, sections_of
 
     settings = ModelSettings.of(chat)
@@ -162,8 +160,6 @@ def refuse_repeat(settings: ModelSettings) -> None:
 
 def _names(kinds: Sequence[str] | str | None) -> list[str]:
     """The kinds that are asked for, by their names."""
-    from karat.testset.generate import kinds_named
-
     named: Sequence[str] = KINDS
     if kinds is not None:
         named = kinds.split(",") if isinstance(kinds, str) else kinds
@@ -172,8 +168,6 @@ def _names(kinds: Sequence[str] | str | None) -> list[str]:
 
 def checked_target(output: PathLike | None, extend: PathLike | None, force: bool) -> Path | None:
     """The file to write; None: none is. What stands there is not overwritten unasked."""
-    from karat.files import frozen_beside
-
     if output is None:
         if extend is None:
             return None
@@ -184,13 +178,7 @@ def checked_target(output: PathLike | None, extend: PathLike | None, force: bool
             f"{target}: a test set is written as JSONL. Name a file that ends with .jsonl; `karat convert` makes other "
             "formats of it."
         )
-    frozen = frozen_beside(target)
-    if frozen is not None:
-        stands = "is" if target.exists() else "was"
-        raise UsageError(
-            f"{target} {stands} frozen as version {frozen.version}: it stays as it is. Name another file to write with "
-            "-o (output=)."
-        )
+    refuse_frozen(target, ": it stays as it is. Name another file to write with -o (output=).")
     in_place = extend is not None and _same(target, Path(extend))
     if target.exists() and not in_place and not force:
         raise UsageError(
@@ -210,8 +198,6 @@ def _before(
     """The test set to add to, and whether it is added to where it stands."""
     if extend is None:
         return None, False
-    from karat.files import read_testset
-
     testset, taken = read_testset(extend, columns=columns)
     in_place = target is not None and _same(target, Path(extend))
     if in_place and taken.format != "canonical":
@@ -223,8 +209,6 @@ def _before(
 
 
 def _check_docs(docs: Sequence[str] | None, index: Index) -> None:
-    from karat.core.errors import did_you_mean
-
     known = set(index.chunks.column("doc")) if docs else set()
     for doc in docs or ():
         if doc not in known:
@@ -233,15 +217,11 @@ def _check_docs(docs: Sequence[str] | None, index: Index) -> None:
 
 def _stemming_bm25(index: Index) -> BM25Engine | None:
     """The BM25 engine of an index if its terms are stems of content words, by which drafts are compared."""
-    from karat.retrieve.engines.bm25 import BM25Engine
-
     bm25 = index.engine("bm25") if "bm25" in index.engines else None
     return bm25 if isinstance(bm25, BM25Engine) and bm25.settings["terms"] == "stem" else None
 
 
 def _mix(mix: PathLike | Mapping[str, Any] | Mix | None) -> Mix | None:
-    from karat.testset.mix import DEFAULT, Mix
-
     if mix is None or isinstance(mix, Mix):
         return mix
     if isinstance(mix, Mapping):
@@ -260,7 +240,6 @@ def _name(target: Path | None, extend: PathLike | None) -> str:
 
 def _write(new: Sequence[Question], whole: TestSet, target: Path, in_place: bool) -> None:
     """Write the test set; what stood in the file that is added to keeps its bytes."""
-    from karat.files import write
     from karat.io.writing import write_whole
 
     if not in_place:

@@ -12,16 +12,17 @@ from karat.core.errors import UsageError, did_you_mean
 from karat.core.text.normalise import normalise
 from karat.core.text.words import plural
 from karat.experiment._steps import SLICE as STEPS
-from karat.experiment._steps import counted_steps
-from karat.results.evaluation import Note
+from karat.experiment._steps import StepsOf, counted_steps
+from karat.files import as_runs, as_testset
+from karat.match import Exclusions
+from karat.measures.dialects import dialect_named
+from karat.results.evaluation import InputInfo, Note
 
 if TYPE_CHECKING:
     from karat.core.run import Run
     from karat.core.types import TestSet
-    from karat.experiment._steps import StepsOf
     from karat.experiment.settings import Choices
-    from karat.match import Exclusions, Resolution
-    from karat.results.evaluation import InputInfo
+    from karat.match import Resolution
     from karat.stats.summary import Slice
     from karat.systems.index import Index
 
@@ -30,15 +31,11 @@ T = TypeVar("T")
 
 def load_testset(source: Any, *, columns: Mapping[str, str] | None = None) -> TestSet:
     """The test set a path, dict, list of records or frame holds. `columns` maps column names to karat's fields."""
-    from karat.files import as_testset
-
     return as_testset(source, columns=columns)[0]
 
 
 def load_results(source: Any, *, columns: Mapping[str, str] | None = None) -> list[Run]:
     """The runs, one per system, that a path, dict, list or frame holds."""
-    from karat.files import as_runs
-
     return as_runs(source, columns=columns)[0]
 
 
@@ -59,17 +56,13 @@ def aligned_runs(testset: TestSet, runs: Sequence[Run], dialect: str) -> tuple[l
 
     Hits that a question excludes are taken out.
     """
-    from karat.match import Exclusions
-    from karat.measures.dialects import dialect_named
-
     if not runs:
         raise UsageError("no results were given.")
     for name in _repeated(run.name for run in runs):
         raise UsageError(
             f"two systems are called {name!r}. Rename a file, or pass results as {{name: run}} from Python."
         )
-    for name in _repeated(testset.ids):
-        raise UsageError(f"{testset.name} holds question {name!r} twice. Give every question an id of its own.")
+    refuse_repeated(testset)
     by_score = dialect_named(dialect).by_score
     has_quotes = not testset.is_plain and any(g.quote is not None for q in testset.questions for g in q.gold)
     exclusions = Exclusions(testset)
@@ -176,7 +169,6 @@ def resolved(
 ) -> Resolution:
     """The gold beside the chunks of an index that hold it."""
     from karat.match import resolve
-    from karat.measures.dialects import dialect_named
 
     say("finding the gold in the index")
     opened = opened_index(index)
@@ -207,6 +199,19 @@ class Resolutions:
         if id(index) not in self._resolutions:
             self._resolutions[id(index)] = resolved(self._testset, index, self._choices, lambda step: None)
         return self._resolutions[id(index)]
+
+
+def refuse_repeated(testset: TestSet) -> None:
+    """Refuse a test set in which two questions have one id."""
+    for name in _repeated(testset.ids):
+        raise UsageError(f"{testset.name} holds question {name!r} twice. Give every question an id of its own.")
+
+
+def refuse_unsearchable(testset: TestSet) -> None:
+    """Refuse questions that no search could be measured by: without gold, or without a text."""
+    if not testset.has_gold:
+        raise UsageError(f"{testset.name} holds no gold, so nothing can be measured on it. Add gold to its questions.")
+    refuse_textless(testset, testset.name)
 
 
 def refuse_textless(testset: TestSet, place: str) -> None:

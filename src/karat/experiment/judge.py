@@ -3,31 +3,40 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import fields, replace
 from typing import TYPE_CHECKING, Any
 
 from karat.core.errors import UsageError, did_you_mean
-from karat.core.progress import shown_in_notebook
+from karat.core.progress import Progress, shown_in_notebook
 from karat.core.scores import Scores, Status
 from karat.experiment.claims import BEGINS, CLAIMS, ClaimMaker, ClaimSource, ClaimsValue, claim_notes, with_claims
 from karat.experiment.finished import FinishedRun, folder_of
 from karat.experiment.measuring import JUDGED_BY, judge_notes
-from karat.experiment.models import ChatOptions, ChatValue
+from karat.experiment.models import (
+    BLOCKS,
+    CALLS,
+    ChatOptions,
+    ChatValue,
+    ModelSettings,
+    check_needs,
+    close,
+    models_of,
+    spent_by,
+)
+from karat.experiment.outputs import ALL, ANSWERS, write_study
 from karat.experiment.settings import takes_settings, texts_of
+from karat.experiment.store import MANIFEST, RunFolder
 from karat.measures.entailment import LEXICAL, MODEL
 
 if TYPE_CHECKING:
     from karat.core.measure import Measure
     from karat.core.models import Models
     from karat.core.run import Run
-    from karat.experiment.models import ModelSettings
-    from karat.experiment.store import RunFolder
     from karat.pool import PoolChoice
     from karat.results.evaluation import Evaluation, Note, Summary
     from karat.results.study import Failure, FailureCount, Study
 
-Say = Callable[[str, int, int], None]
 NOT_JUDGED = "not judged"
 _ANEW = ("failed rows", "equal n")  # guards that more measures may change
 
@@ -43,7 +52,7 @@ def judge(
     claims: ClaimsValue = None,
     runs_dir: str | os.PathLike[str] = "runs",
     pool: PoolChoice = None,
-    progress: Say | None = None,
+    progress: Progress | None = None,
 ) -> FinishedRun:
     """A stored run with more measures of its answers, in its folder and as it is returned.
 
@@ -54,8 +63,6 @@ def judge(
     dict) does what asks no endpoint, block by block.
     """
     from karat.experiment.blocks import block_pool
-    from karat.experiment.models import BLOCKS, CALLS, check_needs, close, models_of, spent_by
-    from karat.experiment.outputs import ALL, write_study
     from karat.results.serial import load_study, save_study
 
     say = progress or (lambda what, done, total: None)
@@ -134,7 +141,6 @@ def _renewed(study: Study, evaluation: Evaluation) -> Study:
 
 def answers_to_judge(folder: RunFolder, systems: Sequence[str]) -> list[Run]:
     """The answers that a run has stored, of these systems or of all."""
-    from karat.experiment.outputs import ANSWERS
     from karat.files import read_results
 
     path = folder.path / ANSWERS
@@ -169,9 +175,7 @@ def _chat_of(folder: RunFolder, chat: ChatValue) -> ModelSettings:
     What the run's manifest says of a model is data: its host is asked only if the user has named it, its key is the
     user's choice, and no variable of the environment is filled in.
     """
-    from karat.experiment.models import ModelSettings
     from karat.experiment.spec import chat_settings, option_values
-    from karat.experiment.store import MANIFEST
     from karat.models.hosts import KEY_ENV, permitted
     from karat.systems.environment import filled, variables
 

@@ -14,7 +14,20 @@ from karat.core.scores import Scores
 from karat.core.text.words import plural
 from karat.experiment._answered import ContextGold, answered_of, unscored_pairs
 from karat.experiment.claims import ClaimMaker, with_claims
-from karat.results.evaluation import Note
+from karat.match import (
+    Join,
+    JudgingSettings,
+    Matched,
+    Resolution,
+    check_questions,
+    judge,
+    judge_steps,
+    match,
+    match_resolved,
+)
+from karat.measures.compute import compute
+from karat.measures.dialects import Dialect, dialect_named
+from karat.results.evaluation import Matching, Note, StepRecord
 
 if TYPE_CHECKING:
     from karat.core.judged import Bools, Judged
@@ -23,9 +36,6 @@ if TYPE_CHECKING:
     from karat.core.run import Run
     from karat.core.types import TestSet
     from karat.experiment.settings import Choices
-    from karat.match import Matched, Resolution
-    from karat.measures.dialects import Dialect
-    from karat.results.evaluation import Matching, StepRecord
 
 NO_RANKINGS = "the results hold no rankings"
 NO_ANSWERS = "the results hold no answers"
@@ -118,9 +128,6 @@ def _measured(
     """Scores of runs that are matched alike."""
     from karat.experiment._shown_hits import HitGold
     from karat.experiment._steps import step_records
-    from karat.match import judge, judge_steps
-    from karat.measures.compute import compute
-    from karat.measures.dialects import dialect_named
 
     dialect = dialect_named(choices.dialect)
     matched = _matched(testset, runs, dialect, choices, resolution)
@@ -164,8 +171,6 @@ def _matched(
 
     A run without any stands beside others as it is: `aligned_runs` warns of it.
     """
-    from karat.match import Join, JudgingSettings, Matched, check_questions, judge, match, match_resolved
-
     check_questions(testset, [run for run in runs if run.asked] or runs)
     ranked = [run for run in runs if run.has_rankings]
     if not ranked:
@@ -219,8 +224,6 @@ def reachable(
 
     A hit that holds several units can do better than one unit a hit, so no ceiling is below what a system reached.
     """
-    from karat.measures.compute import compute
-
     columns = [
         i
         for i, m in enumerate(scores.measures)

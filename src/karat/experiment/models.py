@@ -17,15 +17,15 @@ from karat.core.models import ChatReply, EmbeddingModel, Models, Need, PairScore
 from karat.experiment.claims import ClaimMaker, ClaimSource, ClaimsValue
 from karat.experiment.settings import settings_of
 from karat.measures.entailment import MODEL
+from karat.models import EmbedderSettings, embedder_named
 from karat.pool import BlockPool
+from karat.results.evaluation import Note
 
 if TYPE_CHECKING:
     from tempfile import TemporaryDirectory
 
     from karat.core.measure import Measure
-    from karat.models import EmbedderSettings
     from karat.models.chat import Calls, Chat, ChatSettings, ChatSpending, CostEstimate
-    from karat.results.evaluation import Note
     from karat.systems.index import Index
 
 CALLS, BLOCKS, WORDLLAMA = "calls.sqlite", "blocks", "wordllama"
@@ -243,7 +243,6 @@ def models_of(
     What needs no endpoint is done by the `pool`, block by block; None: here.
     """
     from karat.experiment.blocks import BlockWork
-    from karat.models import EmbedderSettings
 
     settings = settings or ModelSettings()
     embedder = settings.embedder or (index.embedder if index is not None else None)
@@ -251,7 +250,6 @@ def models_of(
 
     @cache
     def embeds() -> EmbeddingModel:
-        from karat.models import embedder_named
         from karat.models.hosts import permitted
 
         named = embedder or EmbedderSettings()
@@ -309,8 +307,6 @@ def spent_by(models: Models) -> dict[str, Any] | None:
 
 def spent_notes(models: Models) -> list[Note]:
     """A sentence on what the chat model was asked and what that cost."""
-    from karat.results.evaluation import Note
-
     spent = models.chat.spent if isinstance(models.chat, ChatOnDemand) else None
     return [] if spent is None or models.chat is None else [Note("info", f"{models.chat.label}: {spent.sentence}.")]
 

@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-import os
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
 
 from karat.core.errors import UsageError
-from karat.experiment.generate import CALLS, checked_target, refuse_repeat
-from karat.experiment.models import ChatOptions, ChatValue
+from karat.experiment.generate import CALLS, PathLike, checked_target, refuse_repeat
+from karat.experiment.models import ChatOptions, ChatValue, ModelSettings, close, models_of, spent_by, spent_notes
 from karat.experiment.settings import takes_settings
 
 if TYPE_CHECKING:
@@ -17,8 +16,6 @@ if TYPE_CHECKING:
 
     from karat.systems.index import Index
     from karat.testset.nuggets import NuggetsMade
-
-PathLike = str | os.PathLike[str]
 
 
 @dataclass(frozen=True)
@@ -44,7 +41,6 @@ def nuggets_for(
 ) -> NuggetTestSet:
     """Write a test set with nuggets for each of its questions that has none and whose gold is in the index."""
     from karat.experiment.inputs import opened_index, refuse_textless
-    from karat.experiment.models import ModelSettings, close, models_of, spent_by, spent_notes
     from karat.files import read_testset, write
     from karat.match import resolve
     from karat.testset.nuggets import make_nuggets

@@ -6,29 +6,28 @@ import io
 import json
 import os
 import shlex
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from karat.core.errors import UsageError
+from karat.core.progress import Progress
 from karat.experiment._costs import study_costs
 from karat.experiment.answering import rows_of
 from karat.io.writing import write_whole
-from karat.results.evaluation import Note
+from karat.report.charts import Drawing, draw, write_charts
+from karat.results.evaluation import Evaluation, Note
 
 if TYPE_CHECKING:
     from karat.core.run import Run
     from karat.experiment.rendering import Rendering
-    from karat.report.charts import Drawing
-    from karat.results.evaluation import Evaluation
     from karat.results.study import Study
 
 CHARTS, ANSWERS, JUDGEMENTS = "charts", "answers.jsonl", "judgements.jsonl"
 ALL = ("html", "markdown", "text", "latex", "csv", "json", "png", "svg")
 ENDINGS = {"markdown": ".md", "text": ".txt", "latex": ".tex", "csv": ".csv"}
-Say = Callable[[str, int, int], None]
 
 
 def write_study(
@@ -36,14 +35,13 @@ def write_study(
     folder: Path,
     outputs: Sequence[str] = ALL,
     runs: Sequence[Run] = (),
-    say: Say = lambda what, done, total: None,
+    say: Progress = lambda what, done, total: None,
 ) -> list[Path]:
     """The files of a run's folder, but for the manifest and the journal: rows always, the rest as asked for.
 
     `runs` are needed for answers, trec and liverag. Judgements are what measures can show for their scores.
     """
     from karat.experiment.rendering import export_to
-    from karat.report.charts import draw, write_charts
 
     tables = _tables(study, outputs, runs)
     for place, (name, render) in enumerate(tables.items()):
@@ -114,13 +112,14 @@ def _with_broken(study: Study, drawing: Drawing) -> Study:
 def html(study: Study, drawing: Drawing | None = None) -> str:
     """The study as one page that needs nothing else; `drawing` saves drawing its charts again."""
     from karat.report.build.study import document
-    from karat.report.charts import draw
     from karat.report.render.html import render
 
     return render(document(study, charts=(drawing or draw(study)).specs))
 
 
-def write_report(study: Study, target: str | os.PathLike[str], say: Say = lambda what, done, total: None) -> list[Path]:
+def write_report(
+    study: Study, target: str | os.PathLike[str], say: Progress = lambda what, done, total: None
+) -> list[Path]:
     """A study as one file whose ending names the form (.html, .md, .tex, .csv ...), or as a folder of all of them."""
     from karat.experiment.rendering import render_as
 

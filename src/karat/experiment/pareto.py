@@ -10,13 +10,12 @@ import numpy as np
 
 from karat.core.errors import UsageError
 from karat.results.decisions import headlines, is_full
-from karat.results.evaluation import SIGNIFICANT
+from karat.results.evaluation import SIGNIFICANT, Evaluation, Summary
 from karat.results.pareto import COSTS, Cost, ParetoFront, ParetoPoint, ParetoSaving, cost_named
 
 if TYPE_CHECKING:
     from karat.core.measure import Measure
     from karat.results.comparison import Pair
-    from karat.results.evaluation import Evaluation, Summary
     from karat.results.study import Choice, Study
 
 

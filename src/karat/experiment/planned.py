@@ -14,25 +14,23 @@ from typing import TYPE_CHECKING
 
 from karat.core.asked import AnswerRequest, Context
 from karat.core.models import ChatReply, Models, Prompt
-from karat.core.text.words import plural
-from karat.experiment.claims import ClaimMaker, with_claims
-from karat.experiment.models import passage_answerer
+from karat.core.text.words import money, plural
+from karat.experiment.claims import ClaimMaker, ClaimsValue, with_claims
+from karat.experiment.finished import FinishedRun, folder_of
+from karat.experiment.models import ChatValue, check_needs, passage_answerer
+from karat.experiment.spec_systems import SpecSystems
+from karat.measures.compute import compute
 from karat.measures.entailment import MODEL
 from karat.measures.entailment.chat import ChatJudge
-from karat.measures.entailment.judging import SplitText, sentence_claims
+from karat.measures.entailment.judging import ClaimJudge, SplitText, sentence_claims
+from karat.systems.settings import CHAT, SystemSettings
 
 if TYPE_CHECKING:
     from karat.core.measure import Measure
     from karat.core.types import Question
-    from karat.experiment.claims import ClaimsValue
-    from karat.experiment.finished import FinishedRun
-    from karat.experiment.models import ChatValue
     from karat.experiment.spec import Spec
-    from karat.experiment.spec_systems import SpecSystems
     from karat.experiment.store import RunFolder
-    from karat.measures.entailment.judging import ClaimJudge
     from karat.models.chat import ChatSettings, CostEstimate
-    from karat.systems.settings import SystemSettings
 
 _CHUNK_WORDS = 200  # of a chunk whose size is not set
 _SENTENCE_WORDS = 20
@@ -80,8 +78,6 @@ class PlannedRun:
 
     def lines(self) -> list[str]:
         """For a person who is about to pay."""
-        from karat.core.text.words import money
-
         whole = f"{plural(self.questions, 'question')}, {plural(len(self.systems), 'system')}; nothing was run."
         if self.claim_pairs is not None:
             whole += f" {plural(self.claim_pairs, 'pair')} of claim and premise to judge, if claims are sentences."
@@ -140,7 +136,6 @@ def planned_run(spec: str | os.PathLike[str] | Spec, testset: str | os.PathLike[
     from karat.experiment._limited import answered_ids
     from karat.experiment.run import questions_of
     from karat.experiment.spec.draft import spec_for
-    from karat.experiment.spec_systems import SpecSystems
 
     spec = spec_for(spec, testset).resolved()
     questions, _ = questions_of(spec)
@@ -181,7 +176,6 @@ def planned_run(spec: str | os.PathLike[str] | Spec, testset: str | os.PathLike[
 
 def _systems(spec: Spec, work: SpecSystems) -> Iterator[tuple[str, SystemSettings | None]]:
     """The systems of a run by name, with the settings of karat's own, once for each index."""
-    from karat.systems.settings import SystemSettings
     from karat.systems.source import ResultsFile
 
     labels = [f" [{i.chunk}, {i.embedder.label if i.embedder else 'default'}]" for i in spec.indexings]
@@ -203,7 +197,6 @@ def _search(systems: Sequence[SystemSettings], questions: Sequence[str], words: 
     """Ask what rewriting and reranking by a chat model would."""
     from karat.models.chat_reranker import ChatReranker
     from karat.retrieve.rewrite import needs_of, rewrite_all, rewriter_named
-    from karat.systems.settings import CHAT
 
     for number, settings in enumerate(systems):
         by_chat = [rewriter_named(text, tuple) for text in settings.rewrite if "chat" in needs_of(text)]
@@ -219,7 +212,6 @@ def _judge(
 ) -> None:  # fmt: skip
     """Ask what judges would of answers to these questions."""
     from karat.core.answered import AnswerTable
-    from karat.measures.compute import compute
 
     pairs = [(name, question) for name in systems for question in questions]
     asking = [measure for measure in measures if "chat" in measure.needs]
@@ -268,11 +260,8 @@ def planned_judging(
 ) -> PlannedRun:
     """What judging the answers of a run would ask a chat model. Nothing is asked, judged or written."""
     from karat.experiment._answered import answered_of
-    from karat.experiment.finished import folder_of
     from karat.experiment.judge import answers_to_judge, judging, measures_to_judge
-    from karat.experiment.models import check_needs
     from karat.experiment.settings import texts_of
-    from karat.measures.compute import compute
     from karat.results.serial import load_study
 
     folder = folder_of(run, runs_dir)

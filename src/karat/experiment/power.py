@@ -14,17 +14,14 @@ from karat.core.text.words import conversations_note, plural
 from karat.experiment._compared_inputs import ScoredSystem, compared_inputs, named, score_arrays
 from karat.experiment._paired import judge_noise, range_notes
 from karat.experiment.settings import texts_of
-from karat.results.comparison import ComparedMeasure, PairSpread, Power
+from karat.results.comparison import ComparedMeasure, JudgeNoise, PairSpread, Power
 from karat.results.evaluation import InputInfo, Note
-from karat.stats.arrays import TIE, grouped
+from karat.stats.arrays import TIE, Bools, Floats, grouped
+from karat.stats.power import detectable, effective_spread, needed, worst_spread
 
 if TYPE_CHECKING:
-    from numpy.typing import NDArray
-
     from karat.core.types import TestSet
-    from karat.results.comparison import JudgeNoise
 
-    Floats = NDArray[np.float64]
 
 SHOWN = 6
 
@@ -49,7 +46,6 @@ def power(
     """
     from karat.experiment.compare import chosen_measures
     from karat.files import as_testset
-    from karat.stats.power import worst_spread
 
     _check(difference, level, power, comparisons)
     questions, taken = as_testset(testset, columns=columns or {})
@@ -135,8 +131,6 @@ def _measured(
     settings: Mapping[str, float],
 ) -> tuple[PairSpread | None, list[Note]]:
     """The spreads between all pairs by a measure, and what they mean for as many questions as can have a value."""
-    from karat.stats.power import effective_spread
-
     known, ids, groups = np.isfinite(values), testset.ids, grouped(testset.conversations)
     asked = known.any(axis=0)
     never = int((~asked & _seen(systems, ids)).sum())
@@ -201,8 +195,6 @@ def _spread(
     settings: Mapping[str, float],
     judge: float | None,
 ) -> PairSpread:
-    from karat.stats.power import detectable, needed
-
     most = None if measure.low is None or measure.high is None else measure.high - measure.low
     middle = spreads[(len(spreads) - 1) // 2]
     several = len(spreads) > 1
@@ -234,6 +226,6 @@ def _spread(
     )
 
 
-def _seen(systems: Sequence[ScoredSystem], ids: Sequence[str]) -> NDArray[np.bool_]:
+def _seen(systems: Sequence[ScoredSystem], ids: Sequence[str]) -> Bools:
     held = {question for system in systems for question in system.questions}
     return np.array([question in held for question in ids])

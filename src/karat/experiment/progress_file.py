@@ -11,11 +11,10 @@ from pathlib import Path
 from typing import Any
 
 from karat.core.errors import InputError
-from karat.core.progress import seconds_left
+from karat.core.progress import Progress, seconds_left
 from karat.core.text.words import money
 from karat.io.writing import write_whole
 
-Say = Callable[[str, int, int], None]
 PROGRESS = "progress.json"
 _EVERY = 1.0  # seconds
 _MOST_BYTES = 4_096
@@ -25,7 +24,7 @@ _MOST_LETTERS = 200
 class WrittenProgress:
     """A `say` that writes into a folder too, at most once a second; `spent` tells what models were paid so far."""
 
-    def __init__(self, path: Path, say: Say) -> None:
+    def __init__(self, path: Path, say: Progress) -> None:
         self._path, self._say = path, say
         self._step, self._first, self._begun, self._last = "", 0, time.time(), 0.0
         self.spent: Callable[[], Sequence[Mapping[str, Any]]] = lambda: ()
@@ -45,7 +44,7 @@ class WrittenProgress:
 
 
 @contextmanager
-def progress_written(folder: Path, say: Say) -> Iterator[WrittenProgress]:
+def progress_written(folder: Path, say: Progress) -> Iterator[WrittenProgress]:
     """A `say` that writes into the folder too; the file goes with the block."""
     path = folder / PROGRESS
     try:

@@ -9,20 +9,18 @@ from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
 from karat.core.errors import UsageError
+from karat.core.run import Run
 from karat.core.text.normalise import normalise
 from karat.core.text.words import names, plural
-from karat.core.types import Gold, TestSet
+from karat.core.types import Gold, Question, TestSet
 from karat.io.pages import pages_of, shift
-from karat.results.evaluation import Note
+from karat.match import FileNames, Resolution
+from karat.results.evaluation import Evaluation, Note
 from karat.results.marks import Mark, MarkedHit, Marks, ScoresWithLabels, ScoreWithLabels
 
 if TYPE_CHECKING:
     from karat.core.models import Models
-    from karat.core.run import Run
-    from karat.core.types import Question
     from karat.experiment.settings import Choices
-    from karat.match import Resolution
-    from karat.results.evaluation import Evaluation
 
 OTHER_QUESTION = "of questions that this test set does not have"
 CHANGED_QUESTION = "of questions that read otherwise in this test set"
@@ -134,9 +132,6 @@ def relabelled(testset: TestSet, marks: Marks, *, without_bad: bool = False, pag
 
 def _called(testset: TestSet, marks: Sequence[Mark]) -> Mapping[str, str]:
     """The file of each marked hit as the gold calls it: under another name it would be another file."""
-    from karat.core.run import Run
-    from karat.match import FileNames
-
     docs = list(dict.fromkeys(mark.hit.doc for mark in marks if mark.hit is not None and mark.hit.doc))
     golds = [gold for gold in testset.golds if gold.doc] if docs else []
     files = FileNames(golds, [replace(Run.from_lists("labels", {"": docs}), fields={"doc": docs})])

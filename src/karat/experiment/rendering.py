@@ -8,12 +8,13 @@ from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, TypeVar
 
-from karat.core.errors import UsageError
+from karat.core.errors import KaratError, UsageError
+from karat.io.writing import Content, write_whole
 
 if TYPE_CHECKING:
     from karat.core.run import Run
-    from karat.io.writing import Content
     from karat.report import Output
+    from karat.report.document import Document
     from karat.results.evaluation import Evaluation
     from karat.results.study import Study
 
@@ -31,7 +32,6 @@ def export_to(name: str, evaluation: Evaluation, runs: Sequence[Run], folder: Pa
 def _export_liverag(evaluation: Evaluation, runs: Sequence[Run], folder: Path, command: str) -> list[Path]:
     from datetime import UTC, datetime
 
-    from karat.io.writing import write_whole
     from karat.report.liverag import render
 
     sources = {run.name: run.source for run in runs}
@@ -58,14 +58,21 @@ def _export_trec(runs: Sequence[Run], folder: Path) -> list[Path]:
     return [folder / name for name in names]
 
 
-def file_writer(path: str | os.PathLike[str], forms: Mapping[str, Callable[[T], Content]]) -> Callable[[T], None]:
-    """What writes a result into this file, by its ending; an ending that says nothing is refused at once."""
-    from karat.io.writing import write_whole
+def file_writer(
+    path: str | os.PathLike[str], document: Callable[[T], Document], forms: Mapping[str, Callable[[T], Content]]
+) -> Callable[[T], None]:
+    """What writes a result into this file, by its ending: one of `forms`, else its document as .md or .txt.
+
+    An ending that says nothing is refused at once.
+    """
+    from karat.report.render import written
 
     target = Path(path)
-    form = forms.get(target.suffix.lower())
-    if form is None or target.is_dir():
-        raise UsageError(f"cannot tell a format from {target.name!r}. Endings: {', '.join(sorted(forms))}.")
+    ending = target.suffix.lower()
+    endings = sorted({*forms, ".md", ".txt"})
+    if ending not in endings or target.is_dir():
+        raise UsageError(f"cannot tell a format from {target.name!r}. Endings: {', '.join(endings)}.")
+    form = forms.get(ending) or (lambda result: written(document(result), ending))
     return lambda result: write_whole(target, form(result))
 
 
@@ -91,7 +98,6 @@ def renderings(evaluation: Evaluation, endings: Collection[str] | None = None) -
 
 def _by_ending() -> dict[str, Output]:
     """Every way to write a report, by the ending that names it; two of one ending or file name are refused."""
-    from karat.core.errors import KaratError
     from karat.report import OUTPUTS
 
     outputs: dict[str, Output] = {}

@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import os
+import sys
 from collections.abc import Iterable, Sequence
+from dataclasses import replace
 from functools import cached_property
 from math import isfinite
 from pathlib import Path
@@ -12,6 +14,9 @@ from typing import TYPE_CHECKING, Self
 from karat.core.errors import UsageError, did_you_mean
 from karat.core.glance import NotebookView, Table
 from karat.core.text.words import plural
+from karat.measures.dialects import dialect_named
+from karat.report.render import console
+from karat.results.study import Configuration, Study
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -19,10 +24,10 @@ if TYPE_CHECKING:
 
     from karat.core.run import Run
     from karat.experiment.settings import Choices
+    from karat.report.document import Document
     from karat.results.evaluation import Evaluation
     from karat.results.gating import RuleResult
     from karat.results.pareto import ParetoFront
-    from karat.results.study import Study
 
 
 class ExplainedMean(float):
@@ -140,7 +145,6 @@ class Report(NotebookView):
     def _computed(self, measure: str) -> str:
         """The name of a measure that was computed, by any of its spellings."""
         from karat.core.language import parse
-        from karat.measures.dialects import dialect_named
 
         name = measure
         if name not in self.measures:
@@ -163,10 +167,7 @@ class Report(NotebookView):
 
     def by(self, slice: str) -> pl.DataFrame:
         """The summary for each value of a slice ("kind", or any tag of the questions)."""
-        from dataclasses import replace
-
         from karat.experiment.inputs import slices_of
-        from karat.measures.dialects import dialect_named
         from karat.report.frame import summary
         from karat.stats.summary import summarise
 
@@ -220,18 +221,15 @@ class Report(NotebookView):
 
     def print(self, *, quiet: bool = False, verbose: bool = False) -> None:
         """Show the report on standard output."""
-        import sys
-
-        from karat.report.build.evaluation import document
-        from karat.report.render.console import show
-
-        show(document(self.evaluation), sys.stdout, quiet=quiet, verbose=verbose)
+        console.show(self._document(), sys.stdout, quiet=quiet, verbose=verbose)
 
     def __str__(self) -> str:
-        from karat.report.build.evaluation import document
-        from karat.report.render.console import render
+        return console.render(self._document())
 
-        return render(document(self.evaluation))
+    def _document(self) -> Document:
+        from karat.report.build.evaluation import document
+
+        return document(self.evaluation)
 
     def _line(self) -> str:
         return self.evaluation._line()
@@ -287,7 +285,6 @@ class Report(NotebookView):
         """The evaluation as the study of a run that retrieved nothing itself."""
         from karat.experiment.store import DONE
         from karat.results.decisions import headlines
-        from karat.results.study import Configuration, Study
 
         evaluation = self._with_settings()
         main = next(iter(headlines(evaluation.scores.measures, evaluation.dialect)))
@@ -306,8 +303,6 @@ class Report(NotebookView):
 
     def _with_settings(self) -> Evaluation:
         """The evaluation with what the results say of settings and times."""
-        from dataclasses import replace
-
         from karat.systems.source import seconds_before_answering
 
         questions = self.evaluation.scores.questions

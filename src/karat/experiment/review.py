@@ -7,17 +7,17 @@ import os
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from karat.core.conversation import transcript
 from karat.core.errors import UsageError
-from karat.core.types import Nugget, TestSet
-
-if TYPE_CHECKING:
-    from karat.core.types import Gold, Question
-    from karat.experiment.relabel import RelabelledTestSet
-    from karat.files import RawTable
-    from karat.systems.index import Index
+from karat.core.types import Gold, Nugget, Question, TestSet
+from karat.experiment.inputs import refuse_repeated
+from karat.experiment.relabel import RelabelledTestSet, relabelled
+from karat.files import RawTable, gold_row, read_marks, read_raw_table, read_testset, write
+from karat.io.writing import write_whole
+from karat.systems.index import Index
+from karat.testset.freeze import refuse_existing, refuse_frozen
 
 PathLike = str | os.PathLike[str]
 ENDING, ORIGINAL = ".review.csv", ".original"
@@ -46,13 +46,8 @@ def export_review(
     import polars as pl
 
     from karat.experiment.check import check
-    from karat.experiment.relabel import relabelled
-    from karat.files import read_marks, read_testset
-    from karat.io.writing import write_whole
     from karat.match import resolve
     from karat.report.outputs.csv import written
-    from karat.systems.index import Index
-    from karat.testset.freeze import refuse_existing
 
     target = Path(output) if output is not None else Path(f"{os.fspath(testset)}{ENDING}")
     refuse_existing(target)
@@ -94,8 +89,6 @@ def export_review(
 
 def _labelled(marked: RelabelledTestSet, question: Question) -> dict[str, str]:
     """What people said of a question, and its gold as they changed it, an entry a line."""
-    from karat.files import gold_row
-
     marks = [mark for mark in marked.standing if mark.question == question.id and mark.kind in ("hit", "question")]
     words = [
         ": ".join(filter(None, (f"{mark.by}: {mark.hit.id if mark.hit else 'question'} {mark.verdict}",
@@ -109,8 +102,6 @@ def _labelled(marked: RelabelledTestSet, question: Question) -> dict[str, str]:
 
 def _gold_in(table: RawTable, row: int, text: str) -> tuple[Gold, ...]:
     """The gold that a reviewer left of what labels made."""
-    from karat.core.types import Gold
-
     golds = []
     for line in filter(str.strip, text.splitlines()):
         try:
@@ -157,9 +148,6 @@ def apply_review(
     A question, an answer or nuggets that read otherwise in the review are an edit, and keep the question unless it is
     dropped.
     """
-    from karat.files import frozen_beside, read_raw_table, read_testset, write
-    from karat.testset.freeze import refuse_existing
-
     source = Path(testset)
     questions, taken = read_testset(source, columns=columns)
     decided = _decided(read_raw_table(review), questions)
@@ -172,11 +160,7 @@ def apply_review(
     if output is not None:
         refuse_existing(Path(output))
     else:
-        frozen = frozen_beside(source)
-        if frozen is not None:
-            raise UsageError(
-                f"{source} is frozen as version {frozen.version} and is not changed in place. Name another file: -o."
-            )
+        refuse_frozen(source, " and is not changed in place. Name another file: -o.")
         if taken.format != "canonical" or not source.is_file():
             raise UsageError(f"{source} is {taken.format}, not karat's own JSONL. Name a file to write with -o.")
         original = keep_original(source)
@@ -197,8 +181,7 @@ def _decided(table: RawTable, questions: TestSet) -> dict[str, Question | None]:
             f"has no column {', '.join(missing)}", remedy="Give the file that `karat testset review` wrote."
         )
     known = {question.id: question for question in questions}
-    if len(known) < len(questions):
-        raise UsageError(f"{questions.name} holds a question id twice. Give every question an id of its own.")
+    refuse_repeated(questions)
     seen: set[str] = set()
     decided: dict[str, Question | None] = {}
     for row, record in enumerate(table.rows):
@@ -266,8 +249,6 @@ def digest_of(question: Question) -> str:
 
 def keep_original(source: Path) -> Path:
     """A copy of a file beside it, under a name that nothing has yet: qa.jsonl.original, qa.jsonl.original-2 ..."""
-    from karat.io.writing import write_whole
-
     path, number = source.with_name(source.name + ORIGINAL), 1
     while path.exists():
         number += 1

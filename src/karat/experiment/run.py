@@ -14,31 +14,40 @@ from datetime import UTC, datetime
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from karat.core.docs import unread_line
+from karat.core.docs import Problem, unread_line
 from karat.core.errors import UsageError
-from karat.core.progress import shown_in_notebook
+from karat.core.progress import Progress, shown_in_notebook
 from karat.core.text.words import plural
 from karat.core.versions import versions
+from karat.experiment.finished import FinishedRun
 from karat.experiment.frozen import refuse_changed
 from karat.experiment.progress_file import progress_written
+from karat.experiment.run_models import RunModels, run_models
 from karat.experiment.spec_systems import BuiltIndex, SpecSystems
+from karat.experiment.store import (
+    DONE,
+    JOURNAL,
+    RUNNING,
+    Journal,
+    RunFolder,
+    earlier_journal,
+    make_runs_dir,
+    new_run,
+    resumable,
+)
 from karat.experiment.study import study_of
+from karat.pool import Pool, PoolChoice, open_pool
+from karat.results.evaluation import InputInfo, Note
+from karat.systems.index import Index
+from karat.systems.indexes import digest_of, index_of
 
 if TYPE_CHECKING:
-    from karat.core.docs import Problem
     from karat.core.run import Run
     from karat.core.types import TestSet
-    from karat.experiment.finished import FinishedRun
-    from karat.experiment.run_models import RunModels
     from karat.experiment.spec import Spec
-    from karat.experiment.store import Journal, RunFolder
     from karat.experiment.sweep.swept import Swept
-    from karat.pool import Pool, PoolChoice
-    from karat.results.evaluation import InputInfo, Note
     from karat.results.study import Study
-    from karat.systems.index import Index
 
-Say = Callable[[str, int, int], None]
 Announce = Callable[[str], None]
 INDEXES, LOGS = "indexes", "logs"
 
@@ -54,7 +63,7 @@ def run(
     changed_testset: bool = False,
     command: Sequence[str] = (),
     notes: Sequence[Note] = (),
-    say: Say = lambda what, done, total: None,
+    say: Progress = lambda what, done, total: None,
     announce: Callable[[str], None] | None = None,
 ) -> FinishedRun:
     """Do what a karat.yaml says, or compare the usual systems on documents (a folder or file) and a `testset` file.
@@ -67,9 +76,7 @@ def run(
     before it is.
     """
     from karat.experiment.answering import answers_for
-    from karat.experiment.finished import FinishedRun
     from karat.experiment.spec.draft import spec_for
-    from karat.experiment.store import RUNNING, earlier_journal, make_runs_dir
     from karat.systems.search_stage import SEARCHES, SearchPool
 
     spec = spec_for(spec, testset).resolved()
@@ -115,17 +122,14 @@ def run(
 
 def _folder(root: Path, name: str, manifest: dict[str, Any], fresh: bool, done: bool) -> RunFolder:
     """The folder of a run of the same work that was stopped, or is `done` too; a new one else, or for a `fresh` run."""
-    from karat.experiment.store import new_run, resumable
-
     stopped = None if fresh else resumable(root, manifest["digest"], done=done)
     return stopped or new_run(root, name, manifest)
 
 
-def _write(study: Study, folder: RunFolder, outputs: Sequence[str], runs: Sequence[Run], say: Say) -> None:
+def _write(study: Study, folder: RunFolder, outputs: Sequence[str], runs: Sequence[Run], say: Progress) -> None:
     """Write what a run found; it is done when its manifest says so."""
     from karat.experiment.claims import CLAIMS
     from karat.experiment.outputs import ANSWERS, write_study
-    from karat.experiment.store import DONE
     from karat.results.serial import save_study
 
     write_study(study, folder.path, outputs, runs, say)
@@ -139,8 +143,6 @@ def _write(study: Study, folder: RunFolder, outputs: Sequence[str], runs: Sequen
 def manifest_of(spec: Spec, testset: TestSet, indexes: Sequence[Index], command: Sequence[str]) -> dict[str, Any]:
     """What a run's manifest begins with; `digest` stands for the whole work."""
     from importlib.metadata import version
-
-    from karat.systems.indexes import digest_of
 
     read = {one.name: list(one.source.reads()) for one in spec.systems()}
     inputs: dict[str, Any] = {
@@ -189,17 +191,12 @@ def _read_by_answerer(spec: Spec) -> Iterator[Path]:
 
 def _redone(journal: Journal) -> Iterator[Note]:
     """Notes on lines of the journal that could not be used."""
-    from karat.experiment.store import JOURNAL
-    from karat.results.evaluation import Note
-
     for row in journal.damaged:
         yield Note("warning", f"{JOURNAL} line {row} was damaged: what it held was done again.")
 
 
 def _unread(problems: Sequence[Problem]) -> Iterator[Note]:
     """A note on documents that could not be read."""
-    from karat.results.evaluation import Note
-
     if line := unread_line(problems):
         yield Note("warning", line)
 
@@ -210,13 +207,11 @@ def _models(
     folder: RunFolder,
     root: Path,
     indexes: Sequence[Index],
-    say: Say,
+    say: Progress,
     announce: Announce | None,
     pool: Pool,
 ) -> Iterator[RunModels]:
     """The models of a spec. What they are asked joins what the run has spent before, however it ends."""
-    from karat.experiment.run_models import run_models
-
     with run_models(spec, folder.path, root, indexes, say, announce, pool) as models:
         try:
             yield models
@@ -227,8 +222,6 @@ def _models(
 
 def _without_judgements(study: Study, folder: RunFolder) -> Study:
     """The study with a note on measures that `karat judge` added to the run, which are of the answers before."""
-    from karat.results.evaluation import Note
-
     evaluation = study.evaluation
     known = {measure.name for measure in evaluation.scores.measures}
     lost = [name for name in folder.manifest.get("judged", []) if name not in known]
@@ -244,12 +237,11 @@ def sweep_of(
     *,
     runs_dir: str | os.PathLike[str] | None = None,
     pool: PoolChoice = None,
-    say: Say = lambda what, done, total: None,
+    say: Progress = lambda what, done, total: None,
 ) -> Swept:
     """The sweep of a spec alone, scored in memory; nothing but its index is written."""
     from karat.experiment.sweep import sweep
     from karat.experiment.sweep.grid import Grid
-    from karat.pool import open_pool
 
     spec = spec.resolved()
     keys, choices = spec.keys, spec.choices()
@@ -305,14 +297,11 @@ def _refuse_without_gold(spec: Spec, questions: TestSet, read_as: InputInfo) -> 
     )
 
 
-def indexes_of(spec: Spec, folder: Path, say: Say, pool: PoolChoice = None) -> list[BuiltIndex]:
+def indexes_of(spec: Spec, folder: Path, say: Progress, pool: PoolChoice = None) -> list[BuiltIndex]:
     """Every index that the spec needs: the one it names, or one for each chunking and embedder.
 
     The pool builds them, that of the spec unless given.
     """
-    from karat.systems.index import Index
-    from karat.systems.indexes import index_of
-
     if spec.keys.index is not None:
         return [BuiltIndex(Index.open(spec.path(spec.keys.index), verify=True))]
     if spec.systems() and not any(listed.is_own for listed in spec.systems()) and spec.grid is None:
@@ -339,8 +328,6 @@ def indexes_of(spec: Spec, folder: Path, say: Say, pool: PoolChoice = None) -> l
 
 
 def _read_as(index: Index) -> InputInfo:
-    from karat.results.evaluation import InputInfo
-
     nouns = {"docs": "document", "pages": "page", "chunks": "chunk"}
     size = ", ".join(plural(index.about["corpus"][key], noun) for key, noun in nouns.items())
     return InputInfo(str(index.path), "index", size)

@@ -12,20 +12,21 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from karat.core.errors import NoOverlapError, UsageError, did_you_mean
+from karat.core.progress import Progress
 from karat.core.text.words import plural
+from karat.core.types import TestSet
+from karat.experiment.generate import GeneratedTestSet, PathLike, generate
+from karat.files import read_testset
 from karat.io.dataset_folder import source_exists, split_named
 from karat.systems.index_folder import is_index
+from karat.testset.freeze import refuse_frozen
 from karat.testset.modes import MODES, mode_of
 
 if TYPE_CHECKING:
-    from karat.core.types import TestSet
     from karat.experiment.finished import FinishedRun
-    from karat.experiment.generate import GeneratedTestSet
     from karat.experiment.spec import Spec
     from karat.systems.index import Index
 
-Say = Callable[[str, int, int], None]
-PathLike = str | os.PathLike[str]
 SAMPLES, ANSWERS = 30, 20
 CUTS = (1, 3, 5, 10, 20)
 CHUNK = "tokens:200:40"
@@ -109,7 +110,6 @@ class DocumentsRun:
         import json
 
         from karat.experiment.spec import option_values, spec_of
-        from karat.files import read_testset
 
         measures = ["Recall@k", "Hit@k", "MRR@k", "nDCG@k"]
         keys: dict[str, Any] = {
@@ -137,7 +137,7 @@ def run_documents(
     *,
     changed_testset: bool = False,
     command: Sequence[str] = (),
-    say: Say = lambda what, done, total: None,
+    say: Progress = lambda what, done, total: None,
     announce: Callable[[str], None] | None = None,
     **options: Any,
 ) -> FinishedRun:
@@ -198,12 +198,10 @@ def _warnings(testset: GeneratedTestSet | None, index: Index) -> list[str]:
 
 
 def _generated(
-    making: DocumentsRun, index: Index, say: Say, announce: Callable[[str], None] | None
+    making: DocumentsRun, index: Index, say: Progress, announce: Callable[[str], None] | None
 ) -> GeneratedTestSet:
     """A new test set in its file; one that stood there is kept beside it."""
-    from karat.experiment.generate import generate
     from karat.experiment.review import keep_original
-    from karat.files import frozen_beside
 
     path, offline = making.path, "model" not in making.chat
     wanted = [kind for kind in GENERATED if making.eval_mode in ("all", MODES[kind])]
@@ -217,11 +215,7 @@ def _generated(
                 "--model, or use --eval-mode literal."
             )
     if path.exists():
-        frozen = frozen_beside(path)
-        if frozen is not None:
-            raise UsageError(
-                f"{path} is frozen as version {frozen.version} and is not made again. Name another file with --testset."
-            )
+        refuse_frozen(path, " and is not made again. Name another file with --testset.")
         keep_original(path)
     path.parent.mkdir(parents=True, exist_ok=True)
     testset = generate(
@@ -258,9 +252,6 @@ def _left(chat: Mapping[str, Any], testset: GeneratedTestSet) -> dict[str, Any]:
 
 def _asked(making: DocumentsRun) -> tuple[TestSet, list[str]]:
     """The questions of a mode, all of them where both are asked, and what should be known of them."""
-    from karat.core.types import TestSet
-    from karat.files import read_testset
-
     path, eval_mode = making.path, making.eval_mode
     whole, _ = read_testset(path)
     kinds = Counter(mode_of(q.kind) for q in whole)

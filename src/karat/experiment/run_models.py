@@ -10,12 +10,11 @@ from typing import TYPE_CHECKING, Any
 
 from karat.experiment.claims import ClaimSource
 from karat.experiment.models import BLOCKS, CALLS, ChatOnDemand, ModelSettings, close, models_of, spent_by, with_maker
-from karat.pool import BlockPool
+from karat.pool import BlockPool, Pool
 
 if TYPE_CHECKING:
     from karat.core.models import Models
     from karat.experiment.spec import Spec
-    from karat.pool import Pool
     from karat.systems.index import Index
 
 

@@ -11,27 +11,36 @@ import numpy as np
 
 from karat.core.progress import shown_in_notebook
 from karat.core.text.words import conversations_note
-from karat.experiment.models import ChatOptions, ChatValue
+from karat.diagnose.guards import Facts
+from karat.experiment._answered import answers_given, missing_of
+from karat.experiment.claims import ClaimsValue, claim_notes
+from karat.experiment.inputs import aligned_runs, empty_notes, mapped, opened_index, resolved, slices_of
+from karat.experiment.models import (
+    ChatOptions,
+    ChatValue,
+    ModelSettings,
+    check_named,
+    check_needs,
+    close,
+    models_of,
+    spent_notes,
+)
 from karat.experiment.ranked_lists import ranked_ids, ranked_places, ranked_scores
+from karat.experiment.report import Report
 from karat.experiment.settings import Choices, MatchSettings, settings_of, takes_settings, texts_of
+from karat.measures.dialects import Dialect, Missing, dialect_named
+from karat.results.evaluation import Evaluation, InputInfo, Note, Refusals, Usage
+from karat.stats.arrays import Bools
 
 if TYPE_CHECKING:
-    from numpy.typing import NDArray
-
     from karat.core.judged import Judged
     from karat.core.models import Models
     from karat.core.run import Run
     from karat.core.scores import Scores
     from karat.core.types import TestSet
-    from karat.diagnose.guards import Facts
-    from karat.experiment.claims import ClaimsValue
-    from karat.experiment.models import ModelSettings
-    from karat.experiment.report import Report
     from karat.match import Resolution
-    from karat.measures.dialects import Dialect, Missing
     from karat.models import EmbedderSettings
     from karat.pool import PoolChoice
-    from karat.results.evaluation import Evaluation, InputInfo, Note, Refusals, Usage
     from karat.systems.index import Index
 
 NEAR = 0.05  # how little above chance a mean similarity may be before it is warned of
@@ -80,11 +89,8 @@ def score(
     ("ray", or more of `PoolSettings` as a dict) computes measures of answers that ask no endpoint, block by block.
     """
     from karat.experiment.blocks import block_pool
-    from karat.experiment.inputs import aligned_runs, mapped, opened_index, resolved
-    from karat.experiment.models import ModelSettings, close, models_of, spent_notes
     from karat.experiment.pareto import with_fronts
     from karat.experiment.relabel import refuse_alone, with_labels
-    from karat.experiment.report import Report
     from karat.files import as_runs, as_testset
 
     refuse_alone(labels, without_bad)
@@ -157,16 +163,10 @@ def evaluation_of(
     """
     from karat.diagnose import guards
     from karat.diagnose.decisions import verdicts
-    from karat.experiment._answered import answers_given
     from karat.experiment._outcomes import with_outcomes
     from karat.experiment._steps import step_notes
-    from karat.experiment.claims import claim_notes
     from karat.experiment.frozen import changed_notes
-    from karat.experiment.inputs import empty_notes, slices_of
     from karat.experiment.measuring import judge_notes, measure_runs, measures_of, reachable, spread_notes
-    from karat.experiment.models import check_named, check_needs, models_of
-    from karat.measures.dialects import dialect_named
-    from karat.results.evaluation import Evaluation, Note
     from karat.stats.summary import summarise, targets
 
     dialect = dialect_named(choices.dialect, bands=choices.bands)
@@ -234,7 +234,7 @@ def evaluation_of(
     return with_outcomes(evaluation)
 
 
-def _findable(resolutions: Sequence[Resolution | None]) -> NDArray[np.bool_] | None:
+def _findable(resolutions: Sequence[Resolution | None]) -> Bools | None:
     """Which gold units stand in a chunk of some index; None where hits may be anything."""
     known = [one for one in resolutions if one is not None]
     return np.any([one.reached for one in known], axis=0) if known and len(known) == len(resolutions) else None
@@ -259,9 +259,6 @@ def _facts(
     choices: Choices,
 ) -> Facts:
     """What the guards need to know of where runs and test set meet."""
-    from karat.diagnose.guards import Facts
-    from karat.experiment._answered import missing_of
-
     known = set(testset.ids)
     listed = {run.name: {*run.question_ids, *run.failed} for run in runs if run.has_rankings}
     gold = next((g.label for q in testset.questions for g in q.gold), None) if not testset.is_plain else None
@@ -298,8 +295,6 @@ def _unjudged(judged: Judged) -> dict[str, float]:
 
 def _dialect_notes(dialect: Dialect, models: Models) -> Iterator[Note]:
     """What a dialect does differently, and which of its measures are left out for want of a model."""
-    from karat.results.evaluation import Note
-
     for text in dialect.differs:
         yield Note("info", f"dialect {dialect.name}: {text}")
     if left_out := dialect.left_out(models.able):
@@ -309,8 +304,6 @@ def _dialect_notes(dialect: Dialect, models: Models) -> Iterator[Note]:
 
 def _floor_notes(scores: Scores, models: Models) -> Iterator[Note]:
     """What chance gives, beside the mean over the same answers, which is to be read against it."""
-    from karat.results.evaluation import Note
-
     by = f" ({models.embedder_label})" if models.embedder_label else ""
     for (s, m), floor in sorted(scores.floors.items(), key=lambda item: (item[0][1], item[0][0])):
         assert floor.own is not None  # of scores that were just computed

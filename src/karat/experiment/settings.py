@@ -165,13 +165,6 @@ def takes_settings(**homes: type) -> Callable[[Callable[_P, _T]], Callable[_P, _
 _SCORED_BY = ("rel", "pages", "page_offset")  # with dialect, repeats and matcher: what a measure's meaning depends on
 
 
-def scored_apart(
-    one: tuple[Mapping[str, Any], Matching | None], other: tuple[Mapping[str, Any], Matching | None]
-) -> str:
-    """What differs in how two runs are scored, by their manifests and matching; nothing where they are alike."""
-    return settings_apart(scored_by(*one), scored_by(*other))
-
-
 def settings_apart(one: Mapping[str, Any], other: Mapping[str, Any]) -> str:
     """What differs in two results of `scored_by`; nothing where they are alike."""
     names = dict.fromkeys((*one, *other))

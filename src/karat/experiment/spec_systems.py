@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
 
@@ -11,10 +11,15 @@ import numpy as np
 
 from karat.core.errors import UsageError
 from karat.core.models import Models
+from karat.core.progress import Progress
 from karat.core.ranked import Ranked
+from karat.experiment.inputs import Resolutions, aligned_runs, slices_of, without_excluded
 from karat.experiment.study import Plan, StudySystem
 from karat.io.packed import packed, unpacked
+from karat.match import Exclusions
+from karat.results.evaluation import Note
 from karat.results.study import Configuration
+from karat.stats.arrays import Floats
 from karat.systems.engines import Engines
 from karat.systems.retrieval import Memory, Retrieval
 from karat.systems.settings import DEPTH, LENGTH, SystemSettings
@@ -22,19 +27,14 @@ from karat.systems.source import RunRequest, RunSource
 from karat.systems.system import IndexSystem, System
 
 if TYPE_CHECKING:
-    from numpy.typing import NDArray
-
     from karat.core.measure import Measure
     from karat.core.types import TestSet
     from karat.experiment.settings import Choices
     from karat.experiment.spec import Spec
     from karat.experiment.store import Journal
-    from karat.match import Exclusions
-    from karat.results.evaluation import Note
     from karat.systems.index import Index
     from karat.systems.search_stage import SearchPool
 
-Say = Callable[[str, int, int], None]
 TEXTS = "texts"  # of the journal's record that says which questions its numbers mean
 
 
@@ -57,7 +57,6 @@ class SpecSystems:
 
     def __init__(self, spec: Spec, testset: TestSet, indexes: Sequence[BuiltIndex]) -> None:
         from karat.core.language import parse_all
-        from karat.experiment.inputs import Resolutions, slices_of
 
         self.spec, self.testset, self.indexes = spec, testset, indexes
         self.choices: Choices = spec.choices()
@@ -98,7 +97,7 @@ class SpecSystems:
         self,
         journal: Journal,
         models: Models,
-        say: Say,
+        say: Progress,
         pool: SearchPool,
         earlier: Sequence[Mapping[str, Any]] = (),
     ) -> tuple[list[StudySystem], list[Note]]:
@@ -106,9 +105,6 @@ class SpecSystems:
 
         `earlier` is the journal of another run: what its legs found for the same questions is not searched again.
         """
-        from karat.experiment.inputs import aligned_runs, without_excluded
-        from karat.match import Exclusions
-        from karat.results.evaluation import Note
         from karat.systems.defaults import default_notes
 
         request = RunRequest(
@@ -146,7 +142,7 @@ class SpecSystems:
         self,
         journal: Journal,
         models: Models,
-        say: Say,
+        say: Progress,
         pool: SearchPool,
         earlier: Sequence[Mapping[str, Any]],
         excluded: Exclusions,
@@ -204,7 +200,7 @@ class _JournaledLegs(Memory):
     def _own(self, records: Sequence[Mapping[str, Any]]) -> Iterator[Mapping[str, Any]]:
         return (r for r in records if r.get("index") == self._generation and "questions" in r)
 
-    def recall(self, leg: str, questions: Sequence[int]) -> tuple[Ranked, NDArray[np.float64]] | None:
+    def recall(self, leg: str, questions: Sequence[int]) -> tuple[Ranked, Floats] | None:
         record = self._known.get((leg, tuple(questions)))
         return None if record is None else (_ranked(record), unpacked(record["seconds"]).astype(np.float64))
 
@@ -227,7 +223,7 @@ class _JournaledLegs(Memory):
         fits = len(asked) == len(ranked) and 0 <= ranked.rows.min(initial=0) <= ranked.rows.max(initial=0) < self._rows
         return ({text: place for place, text in enumerate(asked)}, ranked) if fits else ({}, Ranked.empty(0))
 
-    def keep(self, leg: str, questions: Sequence[int], ranked: Ranked, seconds: NDArray[np.float64]) -> None:
+    def keep(self, leg: str, questions: Sequence[int], ranked: Ranked, seconds: Floats) -> None:
         record = {"index": self._generation, "leg": leg, "questions": list(questions)}
         arrays = {"sizes": np.diff(ranked.offsets), "rows": ranked.rows, "scores": ranked.scores, "seconds": seconds}
         self._journal.add([{**record, **{name: packed(array) for name, array in arrays.items()}}])

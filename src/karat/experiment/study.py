@@ -10,27 +10,25 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from karat.core.errors import UsageError
+from karat.core.ranked import Ranked
 from karat.experiment._shown_hits import shown_hits
-from karat.results.study import Study, StudyAnswer
-from karat.systems.source import SystemRun
+from karat.measures.dialects import MAIN_CUT, dialect_named
+from karat.results.evaluation import Evaluation, InputInfo, Note, Usage
+from karat.results.study import Choice, Failure, FailureCount, Study, StudyAnswer
+from karat.stats.arrays import Floats
+from karat.systems.source import SystemRun, whole_seconds
 
 if TYPE_CHECKING:
-    from numpy.typing import NDArray
-
     from karat.core.docs import Problem
     from karat.core.measure import Measure
     from karat.core.models import Models, Need
-    from karat.core.ranked import Ranked
     from karat.core.run import Run
     from karat.core.scores import Scores
     from karat.core.types import TestSet
     from karat.experiment.settings import Choices
     from karat.match import Resolution
     from karat.results.comparison import Pair
-    from karat.results.evaluation import Evaluation, InputInfo, Note, Usage
-    from karat.results.study import Choice, Failure, FailureCount
 
-    Floats = NDArray[np.float64]
 
 MAIN = "Recall@5"
 SHOWN_SYSTEMS = 6
@@ -80,8 +78,6 @@ class Plan:
     @property
     def base(self) -> Measure:
         """The main measure as it is scored: what the dialect means by it, at the relevance threshold."""
-        from karat.measures.dialects import dialect_named
-
         rel = self.choices.matching.rel
         return dialect_named(self.choices.dialect).meant(self._parsed(self.main), rel=rel)
 
@@ -106,8 +102,6 @@ class Plan:
     @property
     def k(self) -> int:
         """The cut-off by which a question fails or not."""
-        from karat.measures.dialects import MAIN_CUT
-
         return self.base.k or MAIN_CUT
 
     @property
@@ -118,15 +112,11 @@ class Plan:
 
     @property
     def _of_steps(self) -> tuple[str, ...]:
-        from karat.measures.dialects import dialect_named
-
         return dialect_named(self.choices.dialect).of_steps if self.steps else ()
 
     @property
     def _of_answers(self) -> tuple[str, ...]:
         """The measures of answers where none are named: the dialect's, what each sentence rests on, and refusals."""
-        from karat.measures.dialects import dialect_named
-
         if not self.answers:
             return ()
         dialect = dialect_named(self.choices.dialect)
@@ -161,7 +151,6 @@ def study_of(
     from karat.experiment.measuring import tried_cuts
     from karat.experiment.pareto import tested_pairs, with_fronts
     from karat.experiment.score import evaluation_of
-    from karat.measures.dialects import dialect_named
 
     spoken = dialect_named(plan.choices.dialect, bands=plan.choices.bands)
     answered, able = any(c.run.has_answers for c in systems), models.able if models is not None else ()
@@ -210,7 +199,6 @@ def study_of(
 def _retrieval_times(systems: Sequence[StudySystem], evaluation: Evaluation, testset: TestSet) -> Iterator[Usage]:
     """Seconds of retrieval of systems whose results do not say them, and of whole questions of those that answer."""
     from karat.stats.summary import usage
-    from karat.systems.source import whole_seconds
 
     stated = {u.system for u in evaluation.usage if u.what in ("seconds retrieve", "seconds total")}
     for system in (c for c in systems if c.name not in stated and len(c.seconds)):
@@ -225,8 +213,6 @@ def _retrieval_times(systems: Sequence[StudySystem], evaluation: Evaluation, tes
 
 def _timed_notes(systems: Sequence[StudySystem], testset: TestSet) -> Iterator[Note]:
     """A note on seconds that were measured on a sample, or not at all."""
-    from karat.results.evaluation import Note
-
     if any(system.retrieval is not None and not len(system.seconds) for system in systems):
         yield Note("info", "Seconds of retrieval are unknown: they are measured by the local pool alone.")
     timed = {system.timed for system in systems if system.timed is not None}
@@ -241,7 +227,6 @@ def _timed_notes(systems: Sequence[StudySystem], testset: TestSet) -> Iterator[N
 def answers_of(system: StudySystem, testset: TestSet) -> dict[str, StudyAnswer]:
     """The answers of a system as reports show them."""
     from karat.core.text.refusals import declines
-    from karat.systems.source import whole_seconds
 
     whole = dict(zip(testset.ids, whole_seconds(system.run, testset.ids, system.seconds), strict=True))
     return {
@@ -267,9 +252,7 @@ def answers_of(system: StudySystem, testset: TestSet) -> dict[str, StudyAnswer]:
 
 def values_of(scores: Scores, measure: str) -> Floats:
     """Values of a measure, systems x questions; NaN where there is none."""
-    column = [m.name for m in scores.measures].index(measure)
-    values: Floats = np.where(scores.status[:, :, column] == 0, scores.values[:, :, column], np.nan)
-    return values
+    return scores.of_measure([m.name for m in scores.measures].index(measure))
 
 
 def choice_of(
@@ -381,8 +364,6 @@ def error_classes(evaluation: Evaluation, recall_name: str) -> dict[str, dict[st
 
 def _as_ranked(run: Run, resolution: Resolution) -> Ranked:
     """The hits of a run, all of them chunks of the index, in the order they stand; a repeated one keeps its slot."""
-    from karat.core.ranked import Ranked
-
     list_of = {qid: number for number, qid in enumerate(run.question_ids)}
     lists = [list_of.get(qid, len(list_of)) for qid in resolution.testset.ids]  # the last is empty
     rows = resolution.index.rows_of(run)

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 from karat.experiment._costs import study_costs
 from karat.io.writing import Content
-from karat.report import TrackedRun, TrackedSystem
+from karat.report import TRACKERS, TrackedRun, TrackedSystem, results
 from karat.results.serial import plain
 
 if TYPE_CHECKING:
@@ -19,8 +19,6 @@ if TYPE_CHECKING:
 
 def send(study: Study, tracker: str, *, run: str = "", place: str | None = None, with_texts: bool = False) -> str:
     """Send a study to a tracker; what was done, in a sentence. `run` is its id: one in no folder has its digest."""
-    from karat.report import TRACKERS
-
     return TRACKERS.get(tracker).send(tracked(study, run=run, with_texts=with_texts), place)
 
 
@@ -60,7 +58,6 @@ def tracked(study: Study, *, run: str = "", with_texts: bool = False) -> Tracked
 def _files(study: Study, with_texts: bool) -> Iterator[tuple[str, Content]]:
     """What is sent as files, by name."""
     from karat.experiment.outputs import html
-    from karat.report import results
     from karat.report.build.aggregates import document
     from karat.report.outputs import csv
     from karat.report.render import markdown

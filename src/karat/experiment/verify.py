@@ -8,6 +8,10 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from karat.core.errors import InputError, UsageError
+from karat.files import as_runs, as_testset, read_raw_table, read_tables
+from karat.match import JudgingSettings, check_questions
+from karat.match import match as matched
+from karat.measures.dialects import dialect_named
 from karat.results.verification import Verification
 
 if TYPE_CHECKING:
@@ -38,7 +42,6 @@ def verify(
     """
     from karat.diagnose.verify import rows_of, verify_rows, verify_table
     from karat.diagnose.verify.documents import parted
-    from karat.files import read_raw_table, read_tables
 
     if n is not None and n < 1:
         raise UsageError(f"n={n}: a table is over 1 question or more.")
@@ -70,8 +73,6 @@ def verify(
 
 
 def _repeats(rows: QuestionRows, dialect: str | None, notes: list[str]) -> Repeats:
-    from karat.measures.dialects import dialect_named
-
     name = dialect or ("healthcare" if {"retrieved_pages", "relevant_pages"} <= set(rows.names) else "karat")
     if name != "karat":
         notes.append(f"repeats are counted as the dialect {name} does")
@@ -104,10 +105,6 @@ def _by_testset(
     from karat.diagnose.verify.recompute import from_testset
     from karat.diagnose.verify.rows import QuestionRows
     from karat.experiment.inputs import aligned_runs, empty_notes
-    from karat.files import as_runs, as_testset, read_raw_table
-    from karat.match import JudgingSettings, check_questions
-    from karat.match import match as matched
-    from karat.measures.dialects import dialect_named
 
     if table is None:
         raise UsageError("with a test set, give the table that is to be verified: --table summary.csv.")

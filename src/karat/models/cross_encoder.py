@@ -6,20 +6,20 @@ no code of the folder runs, and weights are safetensors only (others are pickles
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from karat.core.errors import InputError, KaratError, UsageError
+from karat.core.progress import Progress
 from karat.core.text.wellformed import well_formed
 from karat.models._local import check_parts, json_in, loading, no_bars
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
-Progress = Callable[[str, int, int], None]
 REMEDY = "Name a folder that CrossEncoder.save_pretrained wrote."
 TOGETHER = 1024
 

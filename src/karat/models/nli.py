@@ -14,9 +14,10 @@ from typing import Any
 import numpy as np
 
 from karat.core.errors import InputError, KaratError
+from karat.core.progress import Progress
 from karat.core.text.wellformed import well_formed
 from karat.models._local import digest_of, json_in
-from karat.models.cross_encoder import TOGETHER, Progress, check_folder, loaded_encoder
+from karat.models.cross_encoder import TOGETHER, check_folder, loaded_encoder
 
 CLASSES = ("entailment", "neutral", "contradiction")
 

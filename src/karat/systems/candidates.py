@@ -14,12 +14,11 @@ import numpy as np
 
 from karat.core.ranked import Ranked, best_first
 from karat.fuse import FUSIONS, Legs
+from karat.stats.arrays import Bools
 from karat.systems.settings import HYBRID, SystemSettings
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
-
-    from numpy.typing import NDArray
 
     from karat.core.ranked import Floats, Ints
 
@@ -106,7 +105,7 @@ class _RankCounter:
         # beyond the list of a question stands the one number that is neither above nor equal to any
         self._table = np.where(place < sizes[:, None], starts[:, None] + place, len(pooled.query))
         first = np.cumsum(held) - held
-        self._rounds: list[tuple[Ints, Ints, NDArray[np.bool_]]] = []
+        self._rounds: list[tuple[Ints, Ints, Bools]] = []
         for j in range(self.most):
             those = questions[held[questions] > j]
             numbers = first[those] + j

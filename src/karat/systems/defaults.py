@@ -9,14 +9,13 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 from karat.core.models import Models
-from karat.core.text import NAMES
+from karat.core.text import NAMES, Language
 from karat.models import EmbedderSettings
 from karat.models.embedders import multilingual
 from karat.systems.settings import HYBRID, OF_HYBRID, SystemSettings
 from karat.systems.system import System
 
 if TYPE_CHECKING:
-    from karat.core.text import Language
     from karat.systems.index import Index
 
 _USUAL, _OTHER = EmbedderSettings(), EmbedderSettings("multilingual")

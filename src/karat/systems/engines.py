@@ -7,14 +7,15 @@ from typing import TYPE_CHECKING, Any, Protocol
 
 import numpy as np
 
+from karat.core.docs import Chunk, Chunks
 from karat.core.errors import UsageError
+from karat.models import EmbedderSettings, embedder_named
+from karat.retrieve import STORES, is_embedded
+from karat.retrieve.rewrite import Rewriter, Rewritten, queries_with_owner, rewriter_named
+from karat.systems.index import WORDS, Index
 
 if TYPE_CHECKING:
-    from karat.core.docs import Chunk, Chunks
     from karat.core.ranked import Ints, Ranked
-    from karat.models import EmbedderSettings
-    from karat.retrieve.rewrite import Rewriter, Rewritten
-    from karat.systems.index import Index
 
 
 _FIRST = np.zeros(1, np.int64)  # the number of a query that is alone
@@ -38,9 +39,6 @@ class Engines:
 
     def get(self, name: str) -> Searches:
         """An engine, or a store such as `faiss:PATH`, opened when it is first asked for."""
-        from karat.models import embedder_named
-        from karat.retrieve import STORES
-
         if name not in self._opened:
             kind, colon, target = name.partition(":")
             if colon:
@@ -60,9 +58,6 @@ class Engines:
 
     def notes(self, name: str) -> Iterator[str]:
         """What one should know of an engine or a store."""
-        from karat.models import EmbedderSettings
-        from karat.retrieve import is_embedded
-
         if self.embedder is None and is_embedded(name):
             yield (
                 f"queries to {name} are embedded by {EmbedderSettings().label}, the default. If another model made its "
@@ -78,7 +73,6 @@ class Engines:
         A question with one phrasing is found as if it were asked alone.
         """
         from karat.core.ranked import Ranked
-        from karat.retrieve.rewrite import queries_with_owner
 
         queries, owner = queries_with_owner(rewritten)
         engine = self.get(name)
@@ -105,8 +99,6 @@ class Engines:
 
     def chunks(self, name: str) -> Chunks:
         """What an engine ranks; where a store has an id and no text, the chunk of the index that is called so."""
-        from karat.core.docs import Chunks
-
         if self.index is not None and ":" not in name:
             return self.index.chunks  # without opening the engine
         stored: Chunks | None = getattr(self.get(name), "chunks", None)
@@ -120,9 +112,6 @@ class Engines:
 
     def rewriters(self, names: tuple[str, ...]) -> list[Rewriter]:
         """The rewriters of these names, opened when they are first asked for."""
-        from karat.retrieve.rewrite import rewriter_named
-        from karat.systems.index import WORDS
-
         if names not in self._rewriters:
             folder = self.index.folder if self.index is not None else None
             spell = f"spell:{folder / WORDS}" if folder is not None else "spell"
@@ -139,7 +128,6 @@ def by_question(rewritten: Sequence[Rewritten], ranked: Ranked, depth: int) -> R
     """What is retrieved for each question, from what each of its phrasings retrieved: those of a question are fused."""
     from karat.core.ranked import Ranked
     from karat.fuse.rrf import fuse_phrasings
-    from karat.retrieve.rewrite import queries_with_owner
 
     _, owner = queries_with_owner(rewritten)
     sizes = np.array([len(one.queries) for one in rewritten], np.int64)
@@ -157,7 +145,6 @@ def by_question(rewritten: Sequence[Rewritten], ranked: Ranked, depth: int) -> R
 
 def on_one_table(retrieved: Mapping[str, tuple[Chunks, Ranked]]) -> tuple[Chunks, dict[str, Ranked]]:
     """The legs over one table of chunks; tables that differ are joined by the ids of what was retrieved."""
-    from karat.core.docs import Chunks
     from karat.core.ranked import Ranked
 
     tables = [chunks for chunks, _ in retrieved.values()]

@@ -10,24 +10,22 @@ from functools import cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from karat.core.docs import Problem
+from karat.core.docs import Chunks, Problem
 from karat.core.errors import KaratError, UsageError, did_you_mean
 from karat.core.glance import NotebookView, Table
 from karat.core.progress import shown_in_notebook
-from karat.core.text import main_language
+from karat.core.text import Language, main_language
 from karat.core.text.words import plural
+from karat.corpus import Chunking, Docs, load_chunks, load_docs
+from karat.io.limits import ReadLimits
+from karat.models import EmbedderSettings, hosts
+from karat.retrieve import ENGINES, Engine, Progress
+from karat.retrieve.rewriters.spell import Spell
+from karat.systems.hits import Hits, search_one
 
 if TYPE_CHECKING:
-    from karat.core.docs import Chunks
     from karat.core.ranked import Ints
-    from karat.core.text import Language
-    from karat.corpus import Docs
-    from karat.io.limits import ReadLimits
-    from karat.models import EmbedderSettings
     from karat.pool import PoolChoice
-    from karat.retrieve import Engine, Progress
-    from karat.retrieve.rewriters.spell import Spell
-    from karat.systems.hits import Hits
     from karat.systems.index_folder import PieceReuse
 
 WORDS = "words.txt"
@@ -64,22 +62,16 @@ class Index(NotebookView):
     @cached_property
     def chunks(self) -> Chunks:
         """What is ranked, by row."""
-        from karat.corpus import load_chunks
-
         return load_chunks(self._chunk_folders("chunks."), self._orders)
 
     @cached_property
     def docs(self) -> Docs:
         """The documents the chunks were cut from."""
-        from karat.corpus import load_docs
-
         return load_docs(self._chunk_folders("docs."), self.chunks)
 
     @cached_property
     def spell(self) -> Spell:
         """The words of the corpus, for mending a query."""
-        from karat.retrieve.rewriters.spell import Spell
-
         return Spell.load(self._part(WORDS) / WORDS)
 
     @cached_property
@@ -91,8 +83,6 @@ class Index(NotebookView):
     @property
     def embedder(self) -> EmbedderSettings | None:
         """The embedder that it was built with; None where it has no dense engine."""
-        from karat.models import EmbedderSettings
-
         values: Any = self.about["settings"]["engines"].get("dense", {}).get("embedder")
         return None if values is None else EmbedderSettings.of(values)
 
@@ -109,12 +99,8 @@ class Index(NotebookView):
     def engine(self, name: str) -> Engine:
         """One of its engines, loaded."""
         if name not in self.built:
-            self.built[name] = self._loaded(name)
+            self.built[name] = self.engine_over(name)
         return self.built[name]
-
-    def engine_over(self, name: str, only: Sequence[int]) -> Engine:
-        """One of its engines over some of its shards, by their numbers: nothing of the others is read or compared."""
-        return self._loaded(name, only)
 
     def shard_rows(self, name: str) -> list[int]:
         """How many rows each shard of an engine has; nothing where it has none."""
@@ -124,9 +110,8 @@ class Index(NotebookView):
             return []
         return [one.rows for one in shards_of(self.path, self.about, f"engines/{name}", check=False)]
 
-    def _loaded(self, name: str, only: Sequence[int] | None = None) -> Engine:
-        from karat.retrieve import ENGINES
-
+    def engine_over(self, name: str, only: Sequence[int] | None = None) -> Engine:
+        """One of its engines over some of its shards, by their numbers, of which alone anything is read; None: all."""
         if name not in self.engines:
             have = ", ".join(self.engines)
             raise UsageError(
@@ -169,7 +154,6 @@ class Index(NotebookView):
     @cached_property
     def _orders(self) -> list[Ints] | None:
         """The row of each row of each shard; None where the index has none."""
-        from karat.corpus import load_chunks
         from karat.systems.row_order import ORDER, load_orders
 
         shards = self._shards("chunks", "chunks.offsets")
@@ -182,7 +166,6 @@ class Index(NotebookView):
         goes by the language of the documents. `settings` are those of a system: alpha, fusion, depth, rewrite ...
         """
         from karat.systems.defaults import system_for
-        from karat.systems.hits import search_one
 
         return search_one(system_for(self, engine=engine, **settings), question, k)
 
@@ -226,8 +209,6 @@ def index(
     by another `pool`: its name, or a dict such as `{"by": "ray", "address": "auto"}`. What was made of a piece for the
     index that stands there, or by a build that was killed, is used again.
     """
-    from karat.corpus import Chunking
-    from karat.io.limits import ReadLimits
     from karat.pool import open_pool
     from karat.systems.index_build import IndexSettings, build
     from karat.systems.index_folder import LOGS, drafted
@@ -253,9 +234,6 @@ def _settings(
     names: Sequence[str], embedder: str | EmbedderSettings | None, given: Mapping[str, Mapping[str, Any]]
 ) -> dict[str, dict[str, Any]]:
     """Settings of each engine to build, by name; without an embedder where none is named."""
-    from karat.models import EmbedderSettings, hosts
-    from karat.retrieve import ENGINES
-
     if not names:
         raise UsageError("no engine was named. An index needs at least one, such as bm25.")
     for name in names:

@@ -21,31 +21,36 @@ from os import PathLike
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from karat.core.docs import Problem
+from karat.core.docs import Chunks, Problem
 from karat.core.errors import KaratError, UsageError
 from karat.core.text.languages import commonest
 from karat.core.text.words import plural
-from karat.corpus import CHUNKERS, READERS, PieceFacts, load_chunks, pieces_again, plan_corpus
+from karat.corpus import (
+    CHUNKERS,
+    READERS,
+    Chunking,
+    CorpusPiece,
+    CorpusPlan,
+    PieceFacts,
+    load_chunks,
+    pieces_again,
+    plan_corpus,
+)
 from karat.io.checksum import digest
 from karat.io.filetable import fault
 from karat.models import EmbedderSettings
-from karat.pool import LocalPool, Shard, Task
+from karat.pool import LocalPool, Pool, Progress, Shard, Task
 from karat.retrieve import ENGINES, EarlierJoin
 from karat.retrieve.rewriters.spell import Spell
 from karat.systems.defaults import default_embedder
-from karat.systems.index import WORDS
-from karat.systems.index_folder import PieceReuse, check_part, shards_of
+from karat.systems.index import WORDS, Index
+from karat.systems.index_folder import IndexDraft, PieceReuse, check_part, shards_of
 from karat.systems.index_stages import FACTS, SearchedTexts, known_of, summed_languages
 from karat.systems.row_order import load_orders, write_order
 
 if TYPE_CHECKING:
-    from karat.core.docs import Chunks
     from karat.core.text import Language
-    from karat.corpus import Chunking, CorpusPiece, CorpusPlan
     from karat.io.limits import ReadLimits
-    from karat.pool import Pool, Progress
-    from karat.systems.index import Index
-    from karat.systems.index_folder import IndexDraft
 
 CHUNKS, ENGINE = "chunks", "engines/{}"
 """The parts of an index that have shards."""

@@ -15,12 +15,12 @@ from karat.core.errors import KaratError
 from karat.io.dataset_folder import split_named
 from karat.io.limits import ReadLimits
 from karat.io.opening import open_regular, read_whole
+from karat.models import EmbedderSettings, hosts
+from karat.systems.index import Index, index
 
 if TYPE_CHECKING:
-    from karat.models import EmbedderSettings
     from karat.pool import PoolChoice
     from karat.retrieve import Progress
-    from karat.systems.index import Index
 
 _MADE = "made-from.json"
 
@@ -46,9 +46,7 @@ def index_of(
     from importlib.metadata import version
 
     from karat.io.writing import write_whole
-    from karat.models import hosts
     from karat.models.embedders import multilingual
-    from karat.systems.index import Index, index
 
     if embedder is not None:
         hosts.allow(embedder)

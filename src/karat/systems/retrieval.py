@@ -15,8 +15,12 @@ import numpy as np
 
 from karat.core.errors import KaratError, UsageError
 from karat.core.models import Models
+from karat.core.progress import Progress
 from karat.core.ranked import Ranked
 from karat.core.text.words import plural
+from karat.retrieve import Reranked, rerank
+from karat.retrieve.rewrite import Rewritten, rewrite_all
+from karat.systems.candidates import Candidates
 from karat.systems.chunk_columns import ChunkColumns
 from karat.systems.engines import Engines, on_one_table
 from karat.systems.retrieved import Retrieved
@@ -28,14 +32,10 @@ if TYPE_CHECKING:
     from karat.core.docs import Chunks
     from karat.core.ranked import Ints
     from karat.match import Exclusions, Pages
-    from karat.retrieve import Reranked
-    from karat.retrieve.rewrite import Rewritten
-    from karat.systems.candidates import Candidates
     from karat.systems.search_stage import SearchPool
 
     Seconds = NDArray[np.float64]
 
-Progress = Callable[[str, int, int], None]
 TIMED = 100  # questions that are searched one at a time where they are timed: enough for a 95% of their seconds
 _ALONE = -1  # the block of questions that are timed alone where they are timed
 BATCH = 1000  # questions that are searched together, and journaled when all are: what a run that is stopped does again
@@ -234,8 +234,6 @@ class Retrieval:
         return _Leg(self.engines.chunks(name), Ranked.joined(parts), seconds, failed)
 
     def _in_batches(self, name: str, rewrite: tuple[str, ...], depth: int) -> _Leg:
-        from karat.retrieve.rewrite import rewrite_all
-
         key = f"{'+'.join((name, *rewrite))} to {depth}{self._by(rewrite)}"
         batches = batches_of(len(self.questions))
         known = {
@@ -333,15 +331,12 @@ class Retrieval:
         return known
 
     def _ask(self, rewrite: tuple[str, ...], numbers: Sequence[int]) -> list[Rewritten]:
-        from karat.retrieve.rewrite import rewrite_all
-
         return rewrite_all(self.engines.rewriters(rewrite), [self.questions[i] for i in numbers], self._models)
 
     def _candidates_of(
         self, names: tuple[str, ...], rewrite: tuple[str, ...], depth: int, legs: Mapping[str, Ranked]
     ) -> Candidates:
         from karat.fuse import Legs
-        from karat.systems.candidates import Candidates
 
         key = (names, rewrite, depth)
         if key not in self.pools:
@@ -350,8 +345,6 @@ class Retrieval:
 
     def _reranked(self, settings: SystemSettings, ranked: Ranked, chunks: Chunks) -> Reranked:
         """The first hits ordered anew by a cross-encoder in a folder, or by a chat model; it may fail on a list."""
-        from karat.retrieve import rerank
-
         depth = settings.rerank_depth
         first = (ranked.of(i)[0][:depth].tolist() for i in range(len(ranked)))
         for row in dict.fromkeys(row for rows in first for row in rows):

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from karat.fuse import FUSIONS, FusedParts
 from karat.systems.chunk_columns import ChunkColumns
 
 if TYPE_CHECKING:
@@ -17,7 +18,6 @@ if TYPE_CHECKING:
     from karat.core.docs import Chunk, Chunks
     from karat.core.ranked import Ranked
     from karat.core.run import Run
-    from karat.fuse import FusedParts
     from karat.match import Pages
     from karat.retrieve.rewrite import Rewritten
     from karat.systems.candidates import Candidates
@@ -49,8 +49,6 @@ class Retrieved:
     @cached_property
     def parts(self) -> FusedParts | None:
         """How the fusion put the legs together, where there was one."""
-        from karat.fuse import FUSIONS
-
         fusion, fused = FUSIONS.get(self.settings.fusion), self.candidates
         return None if fused is None else fusion.parts(fused.legs, **self.settings.fusion_settings)
 

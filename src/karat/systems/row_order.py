@@ -11,13 +11,11 @@ import numpy as np
 
 from karat.corpus import load_chunks
 from karat.io.arrays import mapped_array
+from karat.stats.arrays import Ints
 
 if TYPE_CHECKING:
-    from numpy.typing import NDArray
-
     from karat.core.docs import Chunks
 
-    Ints = NDArray[np.int64]
 
 ORDER = "order.npy"
 """The row that each chunk has among all, shard after shard; one shard alone needs none."""

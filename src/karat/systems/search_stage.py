@@ -23,9 +23,9 @@ from karat.io.arrays import mapped_array
 from karat.io.checksum import digest
 from karat.io.writing import private_folder, write_whole
 from karat.models import EmbedderSettings, same_embedder
-from karat.pool import PAYS, Ledger, LocalPool, Shard, Task
+from karat.pool import PAYS, Ledger, LocalPool, Pool, Progress, Shard, Task
 from karat.retrieve import ENGINES, merged
-from karat.retrieve.rewrite import queries_with_owner
+from karat.retrieve.rewrite import Rewritten, queries_with_owner
 from karat.systems.engines import by_question
 from karat.systems.index import Index
 
@@ -33,8 +33,6 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from karat.core.ranked import Ints
-    from karat.pool import Pool, Progress
-    from karat.retrieve.rewrite import Rewritten
 
     Asked = list[str] | NDArray[np.float32]
 

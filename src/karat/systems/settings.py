@@ -9,7 +9,8 @@ from typing import TYPE_CHECKING, Any
 
 from karat.core.errors import UsageError
 from karat.fuse.rrf import K as RRF_K
-from karat.fuse.weighted import NORMALISE
+from karat.fuse.weighted import NORMALISE, alpha_weights
+from karat.retrieve.rewrite import check_named, needs_of
 
 if TYPE_CHECKING:
     from karat.models import EmbedderSettings
@@ -68,8 +69,6 @@ class SystemSettings:
     @property
     def needs_chat(self) -> bool:
         """Whether a chat model is asked, to rewrite or to rerank."""
-        from karat.retrieve.rewrite import needs_of
-
         return self.rerank == CHAT or any("chat" in needs_of(text) for text in self.rewrite)
 
     @property
@@ -88,8 +87,6 @@ class SystemSettings:
     @property
     def weights(self) -> tuple[float, ...] | None:
         """Of the legs in a weighted fusion."""
-        from karat.fuse.weighted import alpha_weights
-
         return alpha_weights(self.alpha) if self.fusion == "weighted" else None
 
     def depth_for(self, k: int) -> int:
@@ -105,8 +102,6 @@ class SystemSettings:
 
     def reads(self) -> Iterator[Path]:
         """The files of its rewriters and the folder of its reranker."""
-        from karat.retrieve.rewrite import needs_of
-
         targets = [text.partition(":")[2] for text in self.rewrite if not needs_of(text)]
         targets += [self.rerank] if self.rerank is not None and self.rerank != CHAT else []
         yield from (Path(target) for target in targets if target)
@@ -115,7 +110,6 @@ class SystemSettings:
         """Refuse what cannot be before anything is loaded."""
         from karat.core.ranked import Ranked
         from karat.fuse import FUSIONS
-        from karat.retrieve.rewrite import check_named
 
         for text in self.rewrite:
             check_named(text)

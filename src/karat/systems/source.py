@@ -8,12 +8,13 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, Protocol
 
 if TYPE_CHECKING:
+    from karat.core.progress import Progress
     from karat.core.run import Run
     from karat.core.types import TestSet
     from karat.match import Pages
     from karat.results.evaluation import InputInfo, Note
     from karat.results.study import Configuration
-    from karat.systems.retrieval import Progress, Retrieval
+    from karat.systems.retrieval import Retrieval
     from karat.systems.retrieved import Retrieved
 
 Align = Callable[[Sequence["Run"]], tuple[list["Run"], list["Note"]]]

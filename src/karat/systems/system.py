@@ -10,6 +10,8 @@ from typing import TYPE_CHECKING
 
 from karat.core.errors import UsageError
 from karat.core.models import Models
+from karat.match import Exclusions
+from karat.results.evaluation import Note
 from karat.systems.engines import Engines
 from karat.systems.retrieval import Retrieval
 from karat.systems.retrieved import Retrieved
@@ -17,8 +19,6 @@ from karat.systems.settings import DEPTH, SystemSettings
 from karat.systems.source import RunRequest, SystemRun, known_seconds, retrieval_seconds
 
 if TYPE_CHECKING:
-    from karat.match import Exclusions
-    from karat.results.evaluation import Note
     from karat.results.study import Configuration
     from karat.systems.index import Index
 
@@ -58,7 +58,6 @@ class System:
         """
         from karat.core.run import Run
         from karat.files import result_rows
-        from karat.match import Exclusions
         from karat.retrieve import StoreError
         from karat.systems.outside import run_of_records
 
@@ -121,6 +120,4 @@ class IndexSystem:
 
 
 def _notes(configuration: Configuration, retrieved: Retrieved) -> list[Note]:
-    from karat.results.evaluation import Note
-
     return [Note("warning", f"{configuration.name}: {note}") for note in retrieved.notes]

@@ -76,6 +76,16 @@ def refuse_existing(*paths: Path) -> None:
             raise UsageError(f"{path} exists, and nothing is overwritten unasked. Name another file with -o.")
 
 
+def refuse_frozen(path: Path, why: str) -> None:
+    """An error where a test set that is frozen would be written anew; `why` ends the sentence."""
+    from karat.files import frozen_beside
+
+    frozen = frozen_beside(path)
+    if frozen is not None:
+        stands = "is" if path.exists() else "was"
+        raise UsageError(f"{path} {stands} frozen as version {frozen.version}{why}")
+
+
 def frozen_of(testset: TestSet, version: str, before: Frozen | None = None) -> Frozen:
     """What is written of a test set under a version; `before` is the version that it follows."""
     from karat.files import Frozen

@@ -9,13 +9,14 @@ it depends on the replies and the seed alone, never on which reply came first.
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property
 from itertools import islice
 from typing import TYPE_CHECKING, Any
 
 from karat.core.errors import UsageError
+from karat.core.progress import Progress
 from karat.core.text.languages import guess_language
 from karat.core.text.refusals import declines
 from karat.results.drafts import Draft, Fragment, Generated, Rejected, Sampled
@@ -36,7 +37,6 @@ if TYPE_CHECKING:
     from karat.testset.related import Related
 
 TRIES = 4  # drafts asked for one slot, the first included
-Say = Callable[[str, int, int], None]
 
 
 @dataclass
@@ -81,7 +81,7 @@ def generate(
     asked: Mapping[str, Collection[int]] | None = None,
     index_bm25: BM25Engine | None = None,
     index_dense: DenseEngine | None = None,
-    say: Say = lambda what, done, total: None,
+    say: Progress = lambda what, done, total: None,
 ) -> Generated:
     """The questions that are wanted, as far as they pass the filters.
 
@@ -153,7 +153,7 @@ class _Generation:
     settings: GenerationSettings
     sampled: Sampled
     surroundings: Surroundings
-    say: Say
+    say: Progress
     asked: Mapping[str, Collection[int]]
     rejected: list[Rejected] = field(default_factory=list)
     accepted: list[Draft] = field(default_factory=list)

@@ -20,12 +20,10 @@ from karat.web.facts import facts_of, trends
 from karat.web.filters import Filters, refuse_unknown, whole_number
 from karat.web.replies import json_reply
 from karat.web.requests import exact_filters, get_route, question_of, run_of, view_of
-from karat.web.rows import MOST_PAGE, PAGE, ROWS
+from karat.web.rows import MOST_PAGE, PAGE, ROWS, QuestionTable
 
 if TYPE_CHECKING:
     from starlette.requests import Request
-
-    from karat.web.rows import QuestionTable
 
 _FORMATS = {"csv": "text/csv; charset=utf-8", "jsonl": "application/x-ndjson"}
 

@@ -8,11 +8,10 @@ from typing import TYPE_CHECKING, Any
 from karat.core.errors import UsageError, did_you_mean
 from karat.io.parquet import parquet_columns
 from karat.report.question_detail import failure_words, hit_entry, question_detail
-from karat.web.rows import ROWS
+from karat.web.rows import ROWS, QuestionTable
 
 if TYPE_CHECKING:
     from karat.experiment.store import RunFolder
-    from karat.web.rows import QuestionTable
     from karat.web.runs import OpenedStudy, View
 
 MOST_SYSTEMS = 60  # of one question at once

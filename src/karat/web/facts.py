@@ -11,13 +11,11 @@ from karat.core.errors import UsageError
 from karat.core.language import parse
 from karat.report.labels import LABELS
 from karat.results.serial import plain
-from karat.web.rows import counted
-from karat.web.runs import summary_of
+from karat.web.rows import QuestionTable, counted
+from karat.web.runs import View, summary_of
 
 if TYPE_CHECKING:
     from karat.experiment.store import RunFolder
-    from karat.web.rows import QuestionTable
-    from karat.web.runs import View
 
 
 HAS = ("answers", "hits", "labels", "index", "steps")

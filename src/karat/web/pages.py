@@ -10,19 +10,17 @@ from urllib.parse import quote, urlencode
 
 from karat.core.text.words import plural
 from karat.experiment.progress_file import RunProgress
-from karat.experiment.store import DAMAGED, RUNNING
+from karat.experiment.store import DAMAGED, RUNNING, RunFolder
 from karat.report.document import Block, Cell, Column, Document, Heading, Link, Notice, Table, Text, Value, text_columns
 from karat.report.labels import LABELS
 from karat.report.render.html.served import PageHead, render_page
 from karat.web.facts import facts_of, has_index, trends
 from karat.web.filters import NO_KIND, Filters
 from karat.web.replies import NotYetError
-from karat.web.rows import PAGE
+from karat.web.rows import PAGE, QuestionTable
 
 if TYPE_CHECKING:
-    from karat.experiment.store import RunFolder
     from karat.report.lookups import StudyView
-    from karat.web.rows import QuestionTable
     from karat.web.runs import OpenedStudy, View
 
 MOST_RUNS = 200
@@ -292,7 +290,7 @@ def _question_row(row: Mapping[str, Any], run: str, systems: Sequence[str]) -> l
     return [link, row["kind"] or NO_KIND, *scores, title or ""]
 
 
-def question_page(view: View, run: RunFolder, detail: Mapping[str, Any], document: Document | None) -> str:
+def question_page(run: RunFolder, detail: Mapping[str, Any], document: Document | None) -> str:
     """One question: what was asked and expected, and what each system found."""
     whole = document or Document(f"Question {detail['id']}", list(_thin(detail)))
     after = [("All questions", of_run(run.id, "questions"))]

@@ -17,6 +17,7 @@ from karat.core.errors import InputError, UsageError, did_you_mean
 from karat.core.scores import Status
 from karat.core.text.words import excerpt
 from karat.io.parquet import check_parquet, parquet_columns
+from karat.stats.arrays import Bools, Floats, Ints
 from karat.web.filters import NO_KIND, Filters
 from karat.web.held import Held
 
@@ -24,8 +25,6 @@ if TYPE_CHECKING:
     import polars as pl
     from numpy.typing import NDArray
 
-    Floats = NDArray[np.float64]
-    Bools = NDArray[np.bool_]
 
 ROWS = "rows.parquet"
 SHOWN = 6  # systems, unless some are named
@@ -269,10 +268,10 @@ class QuestionTable:
             mask &= held
         return mask
 
-    def numbers(self, filters: Filters) -> NDArray[np.int64]:
+    def numbers(self, filters: Filters) -> Ints:
         """The places of the questions that filters let through, sorted."""
 
-        def select() -> tuple[NDArray[np.int64], int]:
+        def select() -> tuple[Ints, int]:
             mask = np.ones(self.n, bool)
             for one in self.masks(filters).values():
                 mask &= one
@@ -280,10 +279,10 @@ class QuestionTable:
             return numbers[self._order(filters, numbers)], 1
 
         key = (filters, frozenset(self.facts.labels())) if filters.labelled is not None else filters
-        numbers: NDArray[np.int64] = self._orders.get(key, select)
+        numbers: Ints = self._orders.get(key, select)
         return numbers
 
-    def _order(self, filters: Filters, numbers: NDArray[np.int64]) -> NDArray[np.int64]:
+    def _order(self, filters: Filters, numbers: Ints) -> Ints:
         """The places among `numbers` in order; what has no value stands last, what is equal by number."""
         import polars as pl
 
@@ -322,7 +321,7 @@ class QuestionTable:
             "systems": systems,
         }  # fmt: skip
 
-    def rows(self, numbers: NDArray[np.int64], systems: Sequence[str], measures: Sequence[str]) -> list[dict[str, Any]]:
+    def rows(self, numbers: Ints, systems: Sequence[str], measures: Sequence[str]) -> list[dict[str, Any]]:
         """These questions with what these systems scored."""
         chosen = numbers.tolist()
         picked = {name: self._picked(self.texts(name), numbers) for name in ("question", "kind")}
@@ -347,7 +346,7 @@ class QuestionTable:
             for i, number in enumerate(chosen)
         ]
 
-    def _picked(self, series: pl.Series | None, numbers: NDArray[np.int64]) -> list[Any]:
+    def _picked(self, series: pl.Series | None, numbers: Ints) -> list[Any]:
         return [None] * len(numbers) if series is None else series.gather(numbers).to_list()
 
     def facets(self, filters: Filters) -> dict[str, Any]:

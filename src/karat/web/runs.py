@@ -24,16 +24,16 @@ from karat.core.text.wellformed import well_formed
 from karat.experiment.progress_file import RunProgress
 from karat.experiment.store import RUNNING, RunFolder, open_run, runs_in
 from karat.files import read_marks
+from karat.report.build.question import QuestionView
+from karat.report.lookups import StudyView
 from karat.results.marks import LABELS_FILE, Marks
-from karat.results.serial import STUDY
+from karat.results.serial import STUDY, load_study
 from karat.web.held import Held, Making
 from karat.web.live import JournalTail
 from karat.web.replies import NotHereError, NotYetError
 from karat.web.rows import ROWS, QuestionTable, RunFacts
 
 if TYPE_CHECKING:
-    from karat.report.build.question import QuestionView
-    from karat.report.lookups import StudyView
     from karat.results.study import Study
     from karat.web.guard import GuardSettings
 
@@ -52,14 +52,10 @@ class OpenedStudy:
 
     @cached_property
     def view(self) -> StudyView:
-        from karat.report.lookups import StudyView
-
         return StudyView(self.study)
 
     def question(self, id_: str) -> QuestionView:
         """Lookups over one question."""
-        from karat.report.build.question import QuestionView
-
         return QuestionView(self.study, id_, self.view)
 
     @cached_property
@@ -243,8 +239,6 @@ def is_addressable(id_: str) -> bool:
 
 
 def _opened(folder: Path) -> OpenedStudy:
-    from karat.results.serial import load_study
-
     opened = OpenedStudy(load_study(folder))
     opened.failures  # noqa: B018  (made here, where nobody waits)
     return opened

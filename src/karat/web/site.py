@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 from starlette.responses import HTMLResponse, Response
 
 from karat.core.errors import UsageError
-from karat.experiment.store import DAMAGED, DONE, RUNNING
+from karat.experiment.store import DAMAGED, DONE, RUNNING, RunFolder
 from karat.report.render.html.served import asset
 from karat.web import pages
 from karat.web.details import detail_of, id_in_study
@@ -20,8 +20,6 @@ from karat.web.rows import ROWS
 
 if TYPE_CHECKING:
     from starlette.requests import Request
-
-    from karat.experiment.store import RunFolder
 
 WAIT = 1.0  # seconds for a study, before a page says that it is being opened
 MOST_COMPARED = 6
@@ -82,7 +80,7 @@ def question_page(request: Request) -> Response:
     question, systems = question_of(request)
     study = view.study_future(run)
     if study is None:
-        return HTMLResponse(pages.question_page(view, run, detail_of(view, run, question, systems), None))
+        return HTMLResponse(pages.question_page(run, detail_of(view, run, question, systems), None))
     try:
         opened = study.result(WAIT)
     except TimeoutError:
@@ -91,7 +89,7 @@ def question_page(request: Request) -> Response:
         return _loading(run)
     detail = detail_of(view, run, question, systems)
     known = opened.question(id_in_study(view, run, opened, question))
-    return HTMLResponse(pages.question_page(view, run, detail, viewed_question(known, systems)))
+    return HTMLResponse(pages.question_page(run, detail, viewed_question(known, systems)))
 
 
 def compare_page(request: Request) -> Response:

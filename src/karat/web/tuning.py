@@ -13,7 +13,7 @@ from concurrent.futures import Future
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from starlette.responses import HTMLResponse
+from starlette.responses import HTMLResponse, Response
 
 from karat.core.errors import KaratError, UsageError
 from karat.experiment.tuning import (
@@ -34,7 +34,6 @@ from karat.web.tuning_page import curve_page, loading_page, missing_page
 
 if TYPE_CHECKING:
     from starlette.requests import Request
-    from starlette.responses import Response
 
     from karat.core.types import TestSet
     from karat.experiment.store import RunFolder

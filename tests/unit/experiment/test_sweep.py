@@ -166,7 +166,7 @@ def test_chunkings_and_embedders_are_indexed_once_and_compared_at_equal_budgets(
         f"{name} [{chunk}]" for chunk in ("whole", "sentences:1:0") for name in ("bm25", "hybrid alpha=0.5")
     )
     assert [c.settings["chunk"] for c in swept.configurations] == ["whole"] * 2 + ["sentences:1:0"] * 2
-    monkeypatch.setattr("karat.systems.index.index", lambda *_, **__: pytest.fail("nothing changed"))
+    monkeypatch.setattr("karat.systems.indexes.index", lambda *_, **__: pytest.fail("nothing changed"))
     again = sweep(by_quote, folder / "corpus.jsonl", grid, work=tmp_path)
     assert np.array_equal(again.scores.values, swept.scores.values)
     assert any(
@@ -192,7 +192,7 @@ def test_an_embedder_changes_nothing_for_bm25(folder, tmp_path, monkeypatch):
         built.append((settings["embedder"].label, settings["engines"]))
         return real(*args, **settings | {"embedder": "wordllama"})
 
-    monkeypatch.setattr("karat.systems.index.index", index)
+    monkeypatch.setattr("karat.systems.indexes.index", index)
     grid = Grid.of(alpha="0,0.5,1", k="3", embedder="wordllama,other")
     swept = sweep(questions(), folder / "corpus.jsonl", grid, work=tmp_path)
     assert built == [("wordllama", ("bm25", "dense")), ("other", ("dense",))]

@@ -9,8 +9,7 @@ import pytest
 from karat.core.errors import UsageError
 from karat.core.models import ChatReply
 from karat.core.text import sentences, stop_words, tokenise
-from karat.experiment._tamper_cases import CASES
-from karat.experiment.tamper import AGAIN, ATTACKS, JUDGES, tamper
+from karat.experiment.tamper import AGAIN, ATTACKS, CASES, JUDGES, tamper
 from karat.report.build.tamper import document
 from karat.report.render import console
 

@@ -145,10 +145,8 @@ def test_formulas_in_an_export_are_no_formulas(tmp_path):
 
 
 def test_rows_are_read_without_the_study(tmp_path, monkeypatch):
-    from karat.results import serial
-
     run = run_with(tmp_path, small_study())
-    monkeypatch.setattr(serial, "load_study", lambda folder: pytest.fail("the study was read"))
+    monkeypatch.setattr("karat.web.runs.load_study", lambda folder: pytest.fail("the study was read"))
     browser = Browser(tmp_path)
     for page in ("rows?failure=below_k", "facets", "export"):
         assert browser.get(f"/api/run/{run.id}/{page}").status == 200

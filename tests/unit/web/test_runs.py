@@ -129,7 +129,7 @@ def test_a_study_is_read_once_by_a_thread(tmp_path, monkeypatch):
         go.wait(10)
         return whole(folder)
 
-    monkeypatch.setattr(serial, "load_study", slowly)
+    monkeypatch.setattr("karat.web.runs.load_study", slowly)
     view = View(tmp_path)
     (run,) = view.runs()
     first = view.study_future(run)

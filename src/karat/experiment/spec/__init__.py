@@ -6,32 +6,34 @@ import hashlib
 import json
 import os
 import re
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from pydantic import ValidationError
+
+from karat.answer import AnswererSettings
 from karat.core.errors import InputError, KaratError, UsageError, did_you_mean
+from karat.experiment.claims import ClaimSource, path_in_claims, rooted_claims
+from karat.experiment.settings import Choices, MatchSettings
 from karat.experiment.spec._answers import AnswerKeys, ModelKeys
 from karat.experiment.spec._errors import mistakes_of, raise_mistakes
 from karat.experiment.spec._model import SpecKeys, json_schema
-from karat.experiment.spec._options import option_values
 from karat.experiment.spec._systems import BudgetKeys, Listed, leaves
 from karat.experiment.spec._values import Mistake, Use, rooted
 from karat.experiment.spec._yaml import Loaded, Place, load_yaml, loads_yaml
 from karat.io.dataset_folder import source_exists
+from karat.measures.dialects import dialect_named, main_cut
+from karat.pool import PoolSettings
 from karat.systems.environment import Environment, filled, lookup, variables
 
 if TYPE_CHECKING:
-    from karat.answer import AnswererSettings
     from karat.core.types import TestSet
-    from karat.experiment.claims import ClaimSource
-    from karat.experiment.settings import Choices
     from karat.experiment.sweep.grid import Grid
     from karat.models import EmbedderSettings
     from karat.models.chat import ChatSettings
-    from karat.pool import PoolSettings
 
 __all__ = [
     "AnswerKeys",
@@ -49,6 +51,7 @@ __all__ = [
 ]
 
 FILE = "karat.yaml"
+_AS_KEYS = {"model": "name", "price_in": "price_in_usd", "price_out": "price_out_usd"}
 _NO_WORK = (
     "outputs", "runs_dir", "budgets", "timeout_seconds", "retries", "jobs", "per_minute", "price_in_usd",
     "price_out_usd", "batch", "price_batch", "gate", "pool",
@@ -135,8 +138,6 @@ class Spec:
 
     def _astray(self) -> list[Mistake]:
         """Paths that lead nowhere."""
-        from karat.experiment.claims import path_in_claims
-
         keys = self.keys
         prompt = keys.answer.prompt if keys.answer is not None else None
         named: dict[Place, str | None] = {
@@ -181,8 +182,6 @@ class Spec:
     @cached_property
     def cutoffs(self) -> tuple[int, ...]:
         """Cut-offs in ascending order: those of `k` and of the sweep, or else of the dialect."""
-        from karat.measures.dialects import dialect_named
-
         cuts = {*(self.keys.k or ()), *(self.keys.sweep.cutoffs if self.keys.sweep is not None else ())}
         usual = (int(number) for number in re.findall(r"\d+", dialect_named(self.keys.dialect).cuts))
         return tuple(sorted(cuts or set(usual)))
@@ -191,7 +190,6 @@ class Spec:
     def main(self) -> str:
         """The measure that systems are ranked by: as given, else the dialect's at one of the cut-offs."""
         from karat.core.language import parse
-        from karat.measures.dialects import dialect_named, main_cut
 
         if self.keys.main is not None:
             return parse(self.keys.main).name if ":" not in self.keys.main else self.keys.main
@@ -205,8 +203,6 @@ class Spec:
 
     def choices(self) -> Choices:
         """How to score."""
-        from karat.experiment.settings import Choices, MatchSettings
-
         keys = self.keys
         matching = MatchSettings(
             match=keys.match, repeats=keys.repeats, rel=keys.rel, page_offset=keys.page_offset, pages=keys.pages,
@@ -220,15 +216,11 @@ class Spec:
     @property
     def claims(self) -> ClaimSource:
         """Who judges claims, and the file that gives some."""
-        from karat.experiment.claims import ClaimSource, rooted_claims
-
         return ClaimSource.of(rooted_claims(self.keys.claims or (), self.path))
 
     @property
     def answerer(self) -> AnswererSettings | None:
         """Who answers and how much is read; None: nobody. The prompt is read from its file."""
-        from karat.answer import AnswererSettings
-
         answer = self.keys.answer
         if answer is None:
             return None
@@ -251,8 +243,6 @@ class Spec:
     @property
     def pool(self) -> PoolSettings:
         """Who does the work."""
-        from karat.pool import PoolSettings
-
         return PoolSettings() if self.keys.pool is None else self.keys.pool.settings
 
     def chat_settings(self, *, judge: bool = False) -> ChatSettings | None:
@@ -321,8 +311,6 @@ def _spec(loaded: Loaded, folder: Path) -> Spec:
 
 
 def _validated(loaded: Loaded) -> SpecKeys:
-    from pydantic import ValidationError
-
     if not isinstance(loaded.values, dict):
         what = "is empty" if loaded.values is None else "holds no keys"
         raise InputError(what, place=loaded.place, remedy="Write one with `karat init DOCS TESTSET`.")
@@ -336,11 +324,64 @@ def _validated(loaded: Loaded) -> SpecKeys:
 
 def chat_settings(value: str | Mapping[str, Any], place: str) -> ChatSettings:
     """A model of karat.yaml that stands in `place`, by its name alone or with more, as it is asked."""
-    from pydantic import ValidationError
-
     try:
         return ModelKeys.model_validate({"name": value} if isinstance(value, str) else value).settings()
     except ValidationError as error:
         first = error.errors(include_input=False)[0]
         key = ".".join(map(str, first["loc"])) or "it"
         raise InputError(f"names no chat model: {key}: {first['msg']}", place=place) from None
+
+
+def option_values(
+    written: Mapping[str, Any],
+    *,
+    answer: str | None = None,
+    contexts: int | None = None,
+    judge: str | None = None,
+    claims: Sequence[str] | None = None,
+    repeat: int | None = None,
+    columns: Mapping[str, str] | None = None,
+    matching: Mapping[str, Any] | None = None,
+    max_cost: float | None = None,
+    max_calls: int | None = None,
+    processes: int | None = None,
+    pool: Mapping[str, Any] | None = None,
+    **model: Any,
+) -> dict[str, Any]:
+    """The keys that options change, each whole; what they leave open stays as written.
+
+    `--answer none` takes the key out. `matching` are keys that say how hits and gold are matched.
+    """
+    values = _given(map=dict(columns) if columns else None, judge=[judge] if judge else None, judge_repeat=repeat)
+    values |= _given(claims=list(claims) if claims else None)
+    values |= _given(**(matching or {}))
+    if answer == "none":
+        values["answer"] = None
+    elif answer is not None or contexts is not None:
+        before = _mapping(written.get("answer"), "by")
+        by = answer or before.get("by", "extractive")
+        same = by == before.get("by", "extractive")
+        values["answer"] = {**(before if same else {}), "by": by, **_given(contexts=contexts)}
+    if named := _given(**{_AS_KEYS.get(name, name): value for name, value in model.items()}):
+        before = _mapping(written.get("model"), "name")
+        if "name" not in named and not before:
+            option = next(iter(model)).replace("_", "-")
+            raise UsageError(f"--{option} is for a chat model, and none is named. Add --model.")
+        same = named.get("name") in (None, before.get("name"))
+        values["model"] = {**(before if same else {}), **named}
+    if workers := _given(jobs=processes, **(pool or {})):
+        before = _mapping(written.get("pool"), "by")
+        same = workers.get("by") in (None, before.get("by", "local"))
+        values["pool"] = {**(before if same else {}), **workers}
+    if limits := _given(max_cost_usd=max_cost, max_calls=max_calls):
+        values["budgets"] = {**(written.get("budgets") or {}), **limits}
+    return values
+
+
+def _given(**options: Any) -> dict[str, Any]:
+    """The options that say something."""
+    return {name: value for name, value in options.items() if value is not None}
+
+
+def _mapping(value: Any, name: str) -> dict[str, Any]:
+    return dict(value) if isinstance(value, Mapping) else _given(**{name: value})

@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING
 
 from karat.core.errors import InputError, UsageError
 from karat.core.text.words import plural
+from karat.experiment.spec import FILE, Spec, load_spec, spec_of
 from karat.experiment.spec.presets import PRESETS
 from karat.io.dataset_folder import source_exists
 from karat.io.writing import write_whole
@@ -19,7 +20,6 @@ from karat.systems.index_folder import is_index
 
 if TYPE_CHECKING:
     from karat.core.types import TestSet
-    from karat.experiment.spec import Spec
     from karat.results.evaluation import InputInfo
     from karat.retrieve import Progress
 
@@ -63,8 +63,6 @@ def write_spec(
 
 def is_spec(source: str | os.PathLike[str]) -> bool:
     """Whether a path names a karat.yaml, or the folder that holds one, and not documents."""
-    from karat.experiment.spec import FILE
-
     path = Path(source)
     return (path.suffix.lower() in (".yaml", ".yml") and not path.is_dir()) or (path / FILE).is_file()
 
@@ -79,8 +77,6 @@ def spec_for(
 
     The latter is what `karat init` would write for them, and nothing is written; `columns` are those of the test set.
     """
-    from karat.experiment.spec import FILE, Spec, load_spec, spec_of
-
     path = None if isinstance(source, Spec) else Path(source)
     if path is None or is_spec(path):
         if testset is not None:

@@ -18,29 +18,28 @@ import numpy as np
 from karat.core.docs import unread_line
 from karat.core.errors import NoOverlapError, UsageError, did_you_mean
 from karat.core.progress import shown_in_notebook
-from karat.core.text.words import conversations_note
+from karat.core.text.words import conversations_note, names
 from karat.experiment.frozen import changed_notes
-from karat.experiment.settings import Choices, MatchSettings, settings_of, takes_settings
+from karat.experiment.inputs import refuse_repeated, refuse_unsearchable, resolved
+from karat.experiment.settings import Choices, MatchSettings, settings_of, takes_settings, texts_of
 from karat.experiment.study import values_of
 from karat.experiment.sweep.grid import Grid, Point
 from karat.experiment.sweep.swept import MOST_SCORES, Swept, SweptIndex, check_held
-from karat.match import Exclusions
-from karat.pool import PoolChoice, open_pool
+from karat.match import Exclusions, Resolution
+from karat.measures.dialects import Dialect, dialect_named
+from karat.pool import Pool, PoolChoice, open_pool
+from karat.results.evaluation import Note
 from karat.stats.arrays import DistinctRows
 from karat.systems.engines import Engines
+from karat.systems.index import Index
 from karat.systems.retrieval import Retrieval
+from karat.systems.search_stage import SEARCHES, SearchPool
 
 if TYPE_CHECKING:
     from karat.core.judged import Repeats
     from karat.core.measure import Measure
     from karat.core.types import TestSet
-    from karat.match import Resolution
-    from karat.measures.dialects import Dialect
-    from karat.pool import Pool
-    from karat.results.evaluation import Note
     from karat.retrieve import Progress
-    from karat.systems.index import Index
-    from karat.systems.search_stage import SearchPool
 
     _Source = tuple[Index, str | None, str | None, tuple[Point, ...]]  # with its chunking and its embedder
 
@@ -80,9 +79,7 @@ def sweep(
     A `pool` (its name, or a dict such as `{"by": "local", "jobs": 4}`) builds the indexes, and searches where that
     pays; what it writes stands in `work`, which a cluster must see. Without one, one process searches.
     """
-    from karat.experiment.inputs import resolved
     from karat.files import as_testset
-    from karat.measures.dialects import dialect_named
 
     say = progress or (lambda what, done, total: None)
     grid = grid if isinstance(grid, Grid) else grid_of(grid or {})
@@ -96,10 +93,10 @@ def sweep(
     repeats = settings.repeats or spoken.repeats
     questions, taken = as_testset(testset, columns=choices.columns)
     _check_questions(questions)
-    notes: list[Note] = [_note("info", text) for text in (*grid.notes, *dropped)]
+    notes: list[Note] = [Note("info", text) for text in (*grid.notes, *dropped)]
     notes += changed_notes(questions)
     if resampled := conversations_note(questions.conversations):
-        notes.append(_note("info", resampled))
+        notes.append(Note("info", resampled))
     if resolution is not None and (grid.chunk or grid.embedder):
         raise UsageError("gold resolved against one index says nothing of those that are to be built. Leave it out.")
     with ExitStack() as stack:
@@ -120,11 +117,11 @@ def sweep(
         notes += _check_found(shares, length, settings.allow_zero_overlap)
         if len(grid.chunk) > 1 and any(m.tokens is None for m in cells):
             notes.append(
-                _note("warning", f"{cells[0].name} cuts by rank, and of larger chunks that is more text. {EQUAL}")
+                Note("warning", f"{cells[0].name} cuts by rank, and of larger chunks that is more text. {EQUAL}")
             )
         many = len(values[0].place) * len(questions) * len(wanted)
         if many > MOST_SCORES:
-            notes.append(_note("info", f"{many:,} scores by all measures are too many: a folder gets the grid alone."))
+            notes.append(Note("info", f"{many:,} scores by all measures are too many: a folder gets the grid alone."))
         swept = Swept(
             testset=questions, values=values, parts=tuple(parts), cells=cells, measures=wanted, main=main_name(cells),
             length=length, repeats=repeats, notes=tuple(notes), taken=(taken,), dialect=dialect,
@@ -174,7 +171,7 @@ def measures_of(
     if "@" not in main and "{" not in main and parse(main, k=grid.k[0], load_code=True).k is None:
         spec = parse(main, load_code=True).spec
         main = main if spec.cut == "none" else f"{main}@{cuts}"
-    texts = [t.replace("{K}", cuts) for t in dialect.ranking] if measures is None else _list(measures)
+    texts = [t.replace("{K}", cuts) for t in dialect.ranking] if measures is None else texts_of(measures)
 
     def meant(measure: Measure) -> Measure:
         return dialect.meant(measure).with_rel(rel)
@@ -188,10 +185,6 @@ def measures_of(
     if len({m.spec.name for m in cells}) > 1:
         raise UsageError(f"--main {main}: name one measure; more of them go to -m.")
     return cells, tuple(dict.fromkeys((*cells, *every)))
-
-
-def _list(given: str | Iterable[str]) -> list[str]:
-    return [given] if isinstance(given, str) else list(given)
 
 
 def main_name(cells: Sequence[Measure]) -> str:
@@ -219,21 +212,13 @@ def _check_rewriting(grid: Grid) -> None:
 
 
 def _check_questions(testset: TestSet) -> None:
-    from karat.experiment.inputs import refuse_textless
-
     if not len(testset):
         raise UsageError(f"{testset.name} holds no questions, so there is nothing to sweep on.")
-    if not testset.has_gold:
-        raise UsageError(f"{testset.name} holds no gold, so nothing can be measured on it. Add gold to its questions.")
-    if len(set(testset.ids)) < len(testset):
-        twice = next(i for i in testset.ids if testset.ids.count(i) > 1)
-        raise UsageError(f"{testset.name} holds question {twice!r} twice. Give every question an id of its own.")
-    refuse_textless(testset, testset.name)
+    refuse_repeated(testset)
+    refuse_unsearchable(testset)
 
 
 def _search_pool(folder: Path, pool: Pool) -> SearchPool:
-    from karat.systems.search_stage import SEARCHES, SearchPool
-
     folder.mkdir(parents=True, exist_ok=True)
     return SearchPool(folder / SEARCHES, pool)
 
@@ -242,8 +227,6 @@ def _sources(
     source: Any, grid: Grid, points: Sequence[Point], work: Callable[[], Path], pool: Pool | None, say: Progress
 ) -> list[_Source]:
     """The indexes of a sweep, each with its chunking, its embedder and its configurations under names of their own."""
-    from karat.systems.index import Index
-
     if isinstance(source, Index):
         if grid.chunk or grid.embedder:
             raise UsageError("an index has one chunking and one embedder. To sweep over them give the documents.")
@@ -341,15 +324,15 @@ def _noticed(part: SweptIndex, measures: Sequence[Measure]) -> Iterator[Note]:
     chunks, where = len(part.index.chunks), f"{part.chunk}: " if part.chunk else ""
     large = sorted({m.k for m in measures if m.k is not None and m.k > chunks})
     if large:
-        yield _note("info", f"{where}k={', '.join(map(str, large))}: the index has only {chunks:,} chunks.")
+        yield Note("info", f"{where}k={', '.join(map(str, large))}: the index has only {chunks:,} chunks.")
     if lost := unread_line(part.index.problems):
-        yield _note("warning", f"{where}{lost}")
+        yield Note("warning", f"{where}{lost}")
     resolution = part.resolution
     if excluded := Exclusions(resolution.testset):
-        yield _note("info", f"{where}{excluded.note(part.index.chunks)}")
+        yield Note("info", f"{where}{excluded.note(part.index.chunks)}")
     missing, units = int((resolution.relevant & ~resolution.reached).sum()), int(resolution.relevant.sum())
     if missing:
-        yield _note(
+        yield Note(
             "warning",
             f"{where}no chunk of the index holds {missing:,} of {units:,} gold units: no configuration can find them, "
             "and they count as missed. `karat testset check` says why and what to do.",
@@ -365,11 +348,4 @@ def _check_found(shares: Mapping[str, float], length: int, allow: bool) -> list[
             "`karat testset check` says whether the index holds it at all. If that is the true result, add "
             "--allow-zero-overlap."
         )
-    shown = ", ".join(none[:5]) + (f" and {len(none) - 5} more" if len(none) > 5 else "")
-    return [_note("warning", f"{shown}: none of the gold is among the hits.")] if none else []
-
-
-def _note(level: str, text: str) -> Note:
-    from karat.results.evaluation import Note
-
-    return Note("warning" if level == "warning" else "info", text)
+    return [Note("warning", f"{names(none, 5, width=None)}: none of the gold is among the hits.")] if none else []

@@ -9,15 +9,14 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from karat.core.judged import Judged, Repeats
+from karat.core.judged import Bools, Ints, Judged, Repeats
+from karat.match import Key, Resolution, share_matched
 
 if TYPE_CHECKING:
     from karat.core.docs import Chunks
-    from karat.core.judged import Bools, Ints
     from karat.core.measure import Measure
     from karat.core.scores import Scores
     from karat.experiment.sweep.swept import SweptIndex
-    from karat.match import Key, Resolution
     from karat.measures.dialects import Dialect
     from karat.retrieve import Progress
     from karat.systems.candidates import Candidates
@@ -31,7 +30,6 @@ def scored(
     part: SweptIndex, measures: Sequence[Measure], repeats: Repeats, dialect: Dialect, progress: Progress
 ) -> Iterator[tuple[Scores, dict[str, float]]]:
     """Scores of the configurations of an index, some at a time, and the share of the gold that each finds."""
-    from karat.match import share_matched
     from karat.measures.compute import compute
 
     many, step = len(part.points), max(1, _BLOCK // (len(part.resolution.testset) * len(measures)))

@@ -8,13 +8,11 @@ from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, field, replace
 from decimal import Decimal, InvalidOperation
 from itertools import product
-from typing import TYPE_CHECKING, Any, TypeVar
+from typing import Any, TypeVar
 
 from karat.core.errors import UsageError
+from karat.results.study import Configuration
 from karat.systems.settings import DEPTH, HYBRID, SystemSettings
-
-if TYPE_CHECKING:
-    from karat.results.study import Configuration
 
 _T = TypeVar("_T", str, float)
 Values = str | float | Iterable[float]
@@ -37,8 +35,6 @@ class Point:
 
     def configuration(self, chunk: str | None = None, embedder: str | None = None) -> Configuration:
         """The same as a study holds it: only settings that have a meaning for it."""
-        from karat.results.study import Configuration
-
         values = self.system.described
         values |= {"alpha": self.alpha} if self.alpha is not None else {}
         values |= {"chunk": chunk} if chunk is not None else {}

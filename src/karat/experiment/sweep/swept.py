@@ -11,23 +11,25 @@ from typing import TYPE_CHECKING
 
 from karat.core.errors import UsageError, did_you_mean
 from karat.core.glance import NotebookView, Table
+from karat.core.scores import Scores
 from karat.core.text.words import plural
+from karat.experiment.inputs import slices_of
+from karat.experiment.sweep._judge import HeldUnits, scored
+from karat.measures.dialects import dialect_named, main_cut
+from karat.results.evaluation import Evaluation, InputInfo, Note
+from karat.results.study import Choice, Configuration, SweepView
+from karat.systems.chunk_columns import ChunkColumns
 
 if TYPE_CHECKING:
     from karat.core.judged import Repeats
     from karat.core.measure import Measure
     from karat.core.ranked import Ranked
     from karat.core.run import Run
-    from karat.core.scores import Scores
     from karat.core.types import TestSet
-    from karat.experiment.sweep._judge import HeldUnits
     from karat.experiment.sweep.grid import Point
     from karat.match import Pages, Resolution
-    from karat.results.evaluation import Evaluation, InputInfo, Note
-    from karat.results.study import Choice, Configuration, SweepView
     from karat.stats.arrays import DistinctRows
     from karat.systems.candidates import Candidates
-    from karat.systems.chunk_columns import ChunkColumns
     from karat.systems.index import Index
     from karat.systems.retrieval import Retrieval
 
@@ -70,8 +72,6 @@ class SweptIndex:
 
     @cached_property
     def _columns(self) -> ChunkColumns:
-        from karat.systems.chunk_columns import ChunkColumns
-
         return ChunkColumns(self.index.chunks, self.pages)
 
     def run(self, point: Point) -> Run:
@@ -102,10 +102,6 @@ class Swept(NotebookView):
     @cached_property
     def scores(self) -> Scores:
         """The scores of every configuration by every measure, where they are not too many to be held."""
-        from karat.core.scores import Scores
-        from karat.experiment.sweep._judge import scored
-        from karat.measures.dialects import dialect_named
-
         check_held(self._count, "scores by all measures")
         dialect = dialect_named(self.dialect)
         blocks = (scored(part, self.measures, self.repeats, dialect, lambda *_: None) for part in self.parts)
@@ -173,8 +169,6 @@ class Swept(NotebookView):
 
     def _main(self, k: int | None) -> Measure:
         """The main measure at a cut-off."""
-        from karat.measures.dialects import main_cut
-
         by_cut = {m.k: m for m in self.cells if m.k is not None}
         if k is not None and k not in by_cut:
             raise UsageError(f"no cut-off {k} was swept: there are {', '.join(map(str, by_cut)) or 'none'}.")
@@ -182,9 +176,6 @@ class Swept(NotebookView):
 
     def evaluation(self, by: Iterable[str] = (), *, intervals: bool = True) -> Evaluation:
         """Scores and summaries of every configuration, as reports take them."""
-        from karat.experiment.inputs import slices_of
-        from karat.measures.dialects import dialect_named
-        from karat.results.evaluation import Evaluation
         from karat.stats.summary import summarise
 
         summaries = summarise(
@@ -202,19 +193,15 @@ class Swept(NotebookView):
 
     def view(self, by: str | None = "kind", *, seed: int = 0) -> SweepView:
         """What reports show of it: the choice at each cut-off, and by the values of a slice."""
-        from karat.results.study import SweepView
-
-        known = self.testset.slices
-        if by is not None and by not in known and by != "kind":
-            offered = f"There are {', '.join(known)}." if known else "Its questions have no kind and no tags."
-            raise UsageError(f"the test set has no slice {by!r}.{did_you_mean(by, known)} {offered}")
+        if by not in (None, "kind"):
+            slices_of(self.testset, [by], {})  # refuses what is none
         choices = [choice for measure in self.cells if (choice := self.choice(by, k=measure.k, seed=seed)) is not None]
         if len(choices) < len(self.cells):
             raise UsageError(f"no configuration has a value of {self.main}: no question has relevant gold.")
         main = next(choice for choice in choices if choice.measure == self._main(None).name)
         return SweepView(
             choice=main, choices=choices, configurations=self.configurations, measures=self.cells, taken=self.taken,
-            notes=self.notes, slice=by if by in known else None,
+            notes=self.notes, slice=by if by in self.testset.slices else None,
         )  # fmt: skip
 
     def save(self, path: str | os.PathLike[str], view: SweepView | None = None) -> list[Path]:

@@ -14,19 +14,19 @@ from karat.experiment.sweep.grid import Grid
 from karat.experiment.sweep.swept import Swept, SweptIndex
 from karat.fuse import FUSIONS
 from karat.fuse.weighted import NORMALISE
+from karat.match import Exclusions, Resolution
+from karat.measures.dialects import Dialect, dialect_named, main_cut
 from karat.stats.arrays import DistinctRows
+from karat.systems.retrieval import Retrieval
 from karat.systems.settings import DEPTH, OF_FUSION, SystemSettings
 
 if TYPE_CHECKING:
     from karat.core.types import TestSet
     from karat.experiment.settings import Choices
     from karat.experiment.sweep._judge import HeldUnits
-    from karat.match import Resolution
-    from karat.measures.dialects import Dialect
     from karat.retrieve import Progress
     from karat.systems.candidates import Candidates
     from karat.systems.index import Index
-    from karat.systems.retrieval import Retrieval
 
 DEPTHS = (10, 20, 50, DEPTH, 200)
 CUTS = (1, 3, 5, 10, 20)
@@ -59,10 +59,8 @@ class Tuner:
         depths: Sequence[int] = (), progress: Progress = lambda what, done, total: None,
     ) -> Tuner:  # fmt: skip
         """Resolve the gold and search by each leg; `cuts` and `depths` are offered besides the usual ones."""
-        from karat.experiment.inputs import refuse_textless, resolved
-        from karat.match import Exclusions
+        from karat.experiment.inputs import refuse_unsearchable, resolved
         from karat.systems.engines import Engines
-        from karat.systems.retrieval import Retrieval
 
         legs = SystemSettings.legs
         lacking = [leg for leg in legs if leg not in index.engines]
@@ -71,11 +69,7 @@ class Tuner:
                 f"the index has no {lacking[0]} engine, so there is nothing to weigh. Build it with "
                 f"{' and '.join(legs)}: karat index DOCS -o INDEX."
             )
-        if not testset.has_gold:
-            raise UsageError(
-                f"{testset.name} holds no gold, so nothing can be measured on it. Add gold to its questions."
-            )
-        refuse_textless(testset, testset.name)
+        refuse_unsearchable(testset)
         steps = 2 + len(legs)
         progress("reading the index", 0, steps)
         resolution = resolved(testset, index, choices, lambda what: progress(what, 1, steps))
@@ -121,8 +115,6 @@ class Tuner:
     @property
     def usual_cut(self) -> int:
         """The cut-off that is taken where none is named."""
-        from karat.measures.dialects import main_cut
-
         return main_cut(self.cuts)
 
     @property
@@ -160,8 +152,6 @@ class Tuner:
     @property
     def dialect(self) -> Dialect:
         """How measures are meant."""
-        from karat.measures.dialects import dialect_named
-
         return dialect_named(self.choices.dialect)
 
     def _measures(self, grid: Grid) -> list[str]:

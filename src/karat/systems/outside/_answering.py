@@ -18,7 +18,7 @@ from dataclasses import KW_ONLY, dataclass
 from numbers import Integral, Real
 from typing import TYPE_CHECKING, Any
 
-from karat.answer import within
+from karat.answer import Answerer, AnswererSettings, within
 from karat.core.conversation import HISTORY, messages_of, transcript
 from karat.core.errors import UsageError
 from karat.core.lazy import Lazy
@@ -34,7 +34,6 @@ from karat.systems.outside._json_path import JsonPath
 from karat.systems.outside._reply import BadReply, shown
 
 if TYPE_CHECKING:
-    from karat.answer import Answerer, AnswererSettings
     from karat.core.asked import AnswerRequest, Context
 
 CALL, HTTP = "call", "http"

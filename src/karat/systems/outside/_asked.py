@@ -10,14 +10,15 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, Protocol
 
 from karat.core.errors import UsageError
+from karat.core.run import Run
 from karat.core.text.normalise import normalise
 from karat.core.text.words import plural
+from karat.files import as_runs, described
 from karat.systems.outside._jobs import in_jobs
 from karat.systems.outside._reply import SystemReply
 from karat.systems.source import RunRequest, SystemRun, known_seconds, retrieval_seconds
 
 if TYPE_CHECKING:
-    from karat.core.run import Run
     from karat.core.types import Question
     from karat.results.study import Configuration
 
@@ -63,7 +64,6 @@ class AskedSettings:
 
     def runs(self, configuration: Configuration, request: RunRequest) -> Iterator[SystemRun]:
         """What it replies to every question, each asked once: rows that are known from before are taken as they are."""
-        from karat.files import described
         from karat.results.evaluation import InputInfo, Note
 
         name, testset = configuration.name, request.testset
@@ -169,9 +169,6 @@ def run_of(name: str, replies: Iterable[tuple[Question, SystemReply]]) -> Run:
 
 def run_of_records(name: str, records: Sequence[Mapping[str, Any]]) -> Run:
     """The same from rows of canonical results, as a journal keeps them."""
-    from karat.core.run import Run
-    from karat.files import as_runs
-
     if all(row.get("status") == "failed" for row in records):
         failed = {str(row["id"]): str(row["error"]) for row in records}
         return Run(name, failed=failed)

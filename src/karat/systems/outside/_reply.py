@@ -7,18 +7,16 @@ from dataclasses import dataclass
 from itertools import islice
 from numbers import Integral, Real
 from pathlib import PurePath
-from typing import TYPE_CHECKING, Any
+from typing import Any
 from uuid import UUID
 
 from karat.core.errors import InputError
 from karat.core.text.wellformed import well_formed
 from karat.core.text.words import excerpt
 from karat.core.types import Answer, Question
+from karat.files import ReplyReader, answer_row
 from karat.io.fields import QUESTION, field_name
 from karat.io.shapes import hit_of, record_of, with_plain_answer
-
-if TYPE_CHECKING:
-    from karat.files import ReplyReader
 
 Hit = dict[str, Any]
 ACCEPTED = (
@@ -49,8 +47,6 @@ class SystemReply:
 
     def record(self, question: Question) -> dict[str, Any]:
         """As one row of canonical results, which `run_of` and `karat score` read."""
-        from karat.files import answer_row
-
         spent = {} if self.seconds is None else {"total": self.seconds}
         row: dict[str, Any] = {"id": question.id}
         if self.error is not None:
