@@ -12,7 +12,7 @@ from functools import cache
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal
 
-from karat.core.registry import Registry
+from karat.core.registry import Registry, instance_of
 from karat.io.fields import GOLD_FIELDS, RESULTS, RETRIEVED_FIELDS, TABLE, TESTSET, Columns
 
 if TYPE_CHECKING:
@@ -64,15 +64,10 @@ class Format:
         return self.write_testset if kind == "testset" else self.write_results
 
 
-def _find(source: Any) -> Format | None:
-    entry = source if isinstance(source, Format) else getattr(source, "FORMAT", None)
-    return entry if isinstance(entry, Format) else None
-
-
 @cache
 def formats() -> Registry[Format]:
     """Every format, by name."""
-    return Registry("format", ("karat.files",), "karat.formats", _find)
+    return Registry("format", ("karat.files",), "karat.formats", instance_of(Format, "FORMAT"))
 
 
 def lists_hits(input: Input) -> bool:

@@ -11,7 +11,7 @@ from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, TypeVar
 
-from karat.core.registry import Registry, key_of
+from karat.core.registry import Registry, instance_of, key_of
 from karat.core.text.words import excerpt, percent, plural
 from karat.results.drafts import Draft, Fragment
 from karat.results.testset_check import SEVERITIES, Finding, Severity
@@ -114,19 +114,9 @@ class FaultRegistry(Registry[Entry]):
         return super().get(name)
 
 
-def _check_in(source: Any) -> Check | None:
-    entry = getattr(source, "check", source)
-    return entry if isinstance(entry, Check) else None
-
-
-def _filter_in(source: Any) -> Filter | None:
-    entry = getattr(source, "filter", source)
-    return entry if isinstance(entry, Filter) else None
-
-
 _FILES = ("karat.testset.check",)
-CHECKS = FaultRegistry("check", _FILES, "karat.checks", _check_in)
-FILTERS = FaultRegistry("filter", _FILES, "karat.filters", _filter_in)
+CHECKS = FaultRegistry("check", _FILES, "karat.checks", instance_of(Check, "check"))
+FILTERS = FaultRegistry("filter", _FILES, "karat.filters", instance_of(Filter, "filter"))
 
 
 def run(
