@@ -6,6 +6,8 @@ import json
 import re
 from typing import TYPE_CHECKING, Any
 
+import altair as alt
+
 from karat.core.text.words import clean
 from karat.report.charts._chart import Chart, Figure, Missing, Study
 from karat.report.charts._lens import INTERVALS, LINES, Lens, distinct, mean_tips
@@ -20,8 +22,6 @@ ALPHA_AT_END = re.compile(r"(?<![\W_])[\W_]*+(?:alpha|α|a)?[\W_]*+(?<!\d)\d++(?
 
 def make(study: Study) -> Figure | Missing:
     """Lines with bands; the best alpha of each line and panel is ringed."""
-    import altair as alt
-
     lens = Lens(study)
     systems_of_study = [c for c in study.configurations if c.name in lens.systems]
     k = _shown_k(systems_of_study, study.k)

@@ -6,6 +6,8 @@ import json
 import re
 from typing import TYPE_CHECKING, Any
 
+import altair as alt
+
 from karat.report.charts._chart import Chart, Figure, Missing, Study
 from karat.report.charts._lens import INTERVALS, LABEL, LINES, ORDER, Lens, distinct, mean_tips
 from karat.report.charts._style import headed, highlight, panel_axis, series_scales
@@ -20,8 +22,6 @@ SPREAD = 0.56  # of the space between two cut-offs, over which the systems stand
 
 def make(study: Study) -> Figure | Missing:
     """Cut-offs stand at equal distances; systems side by side at each, so that no interval hides another."""
-    import altair as alt
-
     lens = Lens(study)
     families = cut_families(lens)[:PANELS]
     if not families:
