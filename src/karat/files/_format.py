@@ -10,15 +10,13 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Literal
+from typing import Any, Literal
 
 from karat.core.registry import Registry, instance_of
+from karat.core.run import Run
+from karat.core.types import TestSet
 from karat.io.fields import GOLD_FIELDS, RESULTS, RETRIEVED_FIELDS, TABLE, TESTSET, Columns
-
-if TYPE_CHECKING:
-    from karat.core.run import Run
-    from karat.core.types import TestSet
-    from karat.io.input import Input
+from karat.io.input import Input
 
 Kind = Literal["testset", "results"]
 KINDS: dict[Kind, str] = {"testset": "a test set", "results": "results"}

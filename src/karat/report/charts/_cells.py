@@ -3,15 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import altair as alt
 
+from karat.core.measure import Measure
 from karat.report.charts._lens import Lens, mean_tips
 from karat.report.charts._style import CELLS, DARK_FROM, NORMAL, SMALL, names_axis
-
-if TYPE_CHECKING:
-    from karat.core.measure import Measure
 
 WIDE, HIGH, LINE = 92, 42, 15
 

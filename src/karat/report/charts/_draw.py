@@ -7,15 +7,13 @@ import re
 from collections.abc import Callable
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from karat.core.text.words import clean
 from karat.io.writing import write_whole
 from karat.report.charts._chart import Missing, in_order
 from karat.report.charts._style import Theme, theme
-
-if TYPE_CHECKING:
-    from karat.results.study import Study
+from karat.results.study import Study
 
 Counted = Callable[[int, int], None]
 SCALE = 2  # pixels of a PNG per unit of the chart

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterator, Sequence
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import altair as alt
 
@@ -13,9 +13,7 @@ from karat.report.build.pareto import PER_QUESTION
 from karat.report.charts._chart import Chart, Figure, Missing, Study
 from karat.report.charts._lens import Lens, finite, shortened
 from karat.report.charts._style import SMALL, headed, tips
-
-if TYPE_CHECKING:
-    from karat.results.pareto import ParetoFront, ParetoPoint
+from karat.results.pareto import ParetoFront, ParetoPoint
 
 WIDE, HIGH = 700, 380
 LABELLED = 14  # systems that all have a label; of more only those of the front have one

@@ -3,18 +3,16 @@
 from __future__ import annotations
 
 from collections import defaultdict
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import altair as alt
 import numpy as np
 
+from karat.core.measure import Measure
 from karat.core.text.words import number
 from karat.report.charts._chart import Chart, Figure, Missing, Study
 from karat.report.charts._lens import LINES, Lens, finite
 from karat.report.charts._style import headed, highlight, series_scales, tips
-
-if TYPE_CHECKING:
-    from karat.core.measure import Measure
 
 SIDE = 350
 RANKS = 5  # of the first relevant hit, told apart; deeper ones are one group

@@ -3,19 +3,17 @@
 from __future__ import annotations
 
 from collections import defaultdict
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import altair as alt
 import numpy as np
 
+from karat.core.measure import Measure
 from karat.core.text.words import figure
 from karat.report.charts._chart import Chart, Figure, Missing, Study
 from karat.report.charts._lens import INTERVALS, Lens, finite
 from karat.report.charts._style import headed, names_axis, tips
 from karat.results.decisions import SUPPORT
-
-if TYPE_CHECKING:
-    from karat.core.measure import Measure
 
 SYSTEMS = (9, 12)
 WIDE, STEP = 560, 62

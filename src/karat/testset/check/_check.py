@@ -9,17 +9,15 @@ from __future__ import annotations
 import importlib
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, TypeVar
+from typing import Any, TypeVar
 
 from karat.core.registry import Registry, instance_of, key_of
 from karat.core.text.words import excerpt, percent, plural
+from karat.core.types import Question
 from karat.results.drafts import Draft, Fragment
 from karat.results.testset_check import SEVERITIES, Finding, Severity
 from karat.testset.check._context import SEMANTIC, CheckContext
 from karat.testset.check._surroundings import Surroundings
-
-if TYPE_CHECKING:
-    from karat.core.types import Question
 
 __all__ = [
     "CHECKS",
