@@ -10,7 +10,7 @@ from karat.core.language import parse_all
 from karat.core.scores import Scores
 from karat.core.types import Gold, Question, TestSet
 from karat.report.build.study import document
-from karat.report.charts import chart_specs
+from karat.report.charts import draw
 from karat.report.render.html import render
 from karat.results.evaluation import Evaluation, Note, Refusals
 from karat.results.study import Cell, Choice, Configuration, Failure, FailureCount, Study, StudyAnswer, StudyHit
@@ -153,7 +153,7 @@ def study():
 @pytest.fixture(scope="module")
 def address(study, tmp_path_factory):
     path = tmp_path_factory.mktemp("answers") / "report.html"
-    path.write_text(render(document(study, charts=chart_specs(study))), encoding="utf-8")
+    path.write_text(render(document(study, charts=draw(study).specs)), encoding="utf-8")
     return path.as_uri()
 
 

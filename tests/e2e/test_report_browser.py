@@ -10,7 +10,7 @@ from karat.experiment.score import evaluation_of
 from karat.experiment.settings import Choices
 from karat.files import read_testset
 from karat.report.build.study import document
-from karat.report.charts import chart_specs
+from karat.report.charts import draw
 from karat.report.render.html import render
 from karat.results.comparison import Pair
 from karat.results.study import Cell, Choice, Configuration, Failure, FailureCount, KindChoice, Study, StudyHit
@@ -126,7 +126,7 @@ def study(tmp_path_factory):
 @pytest.fixture(scope="module")
 def address(study, tmp_path_factory):
     path = tmp_path_factory.mktemp("report") / "report.html"
-    path.write_text(render(document(study, charts=chart_specs(study))), encoding="utf-8")
+    path.write_text(render(document(study, charts=draw(study).specs)), encoding="utf-8")
     return path.as_uri()
 
 

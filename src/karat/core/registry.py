@@ -34,6 +34,16 @@ def entry_points(group: str) -> Iterable[EntryPoint]:
     return plugins
 
 
+def instance_of(kind: type[T], attribute: str) -> Callable[[Any], T | None]:
+    """Finds the object of a kind that a module defines under a name, or takes the object itself."""
+
+    def find(source: Any) -> T | None:
+        entry = source if isinstance(source, kind) else getattr(source, attribute, None)
+        return entry if isinstance(entry, kind) else None
+
+    return find
+
+
 def key_of(name: str) -> str:
     """The spelling under which a name is looked up: lower case, without - and _.
 

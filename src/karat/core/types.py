@@ -8,14 +8,12 @@ from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import KW_ONLY, dataclass, field
 from functools import cached_property
 from operator import index
-from typing import TYPE_CHECKING, Any, overload
+from typing import Any, overload
 
 from karat.core.errors import UsageError, did_you_mean
 from karat.core.glance import NotebookView, Table
+from karat.core.text import Norm
 from karat.core.text.words import names, plural
-
-if TYPE_CHECKING:
-    from karat.core.text import Norm
 
 Qrels = Mapping[str, Mapping[str, int]]
 

@@ -7,15 +7,16 @@ value once, a text as it is and lists as JSON, and for each row which it is; one
 from __future__ import annotations
 
 import json
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator
 from functools import cached_property
 from itertools import pairwise
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, overload
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from karat.core.errors import InputError
+from karat.core.lazy import LazySequence
 from karat.io.arrays import REMEDY, mapped_array
 from karat.io.writing import replaced
 
@@ -39,7 +40,7 @@ def load_offsets(path: Path, *, strictly: bool = False) -> Ints:
     return offsets
 
 
-class TextColumn(Sequence[str]):
+class TextColumn(LazySequence[str]):
     """The texts that `save` wrote."""
 
     def __init__(self, folder: Path, name: str) -> None:
@@ -72,14 +73,8 @@ class TextColumn(Sequence[str]):
     def __len__(self) -> int:
         return len(self._offsets) - 1
 
-    @overload
-    def __getitem__(self, row: int) -> str: ...
-    @overload
-    def __getitem__(self, row: slice) -> list[str]: ...
-    def __getitem__(self, row: int | slice) -> str | list[str]:
-        if isinstance(row, slice):
-            return [self._text(self.key(i)) for i in range(*row.indices(len(self)))]
-        return self._text(self.key(row))
+    def _at(self, number: int) -> str:
+        return self._text(self.key(number))
 
     def __iter__(self) -> Iterator[str]:
         offsets, whole = self._offsets.tolist(), bytes(self._bytes)

@@ -8,10 +8,9 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
-from typing import Any
 
 from karat.core.docs import Doc
-from karat.core.registry import Registry
+from karat.core.registry import Registry, instance_of
 from karat.corpus._file import File, ReadError, as_read_errors
 from karat.io.decoding import cleaned, is_binary
 from karat.io.limits import raise_limit
@@ -35,12 +34,7 @@ class Reader:
     in_place_below: float = 0
 
 
-def _find(source: Any) -> Reader | None:
-    entry = source if isinstance(source, Reader) else getattr(source, "READER", None)
-    return entry if isinstance(entry, Reader) else None
-
-
-READERS = Registry("reader", ("karat.corpus.readers",), "karat.readers", _find)
+READERS = Registry("reader", ("karat.corpus.readers",), "karat.readers", instance_of(Reader, "READER"))
 
 _OCR, _UNPACK = "Text in images needs OCR.", "Unpack it."
 _SIGNS = (  # first bytes, what they tell, what to do, and whether documents may be lost in it

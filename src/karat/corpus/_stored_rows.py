@@ -9,12 +9,13 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from functools import cached_property
 from operator import lt
 from pathlib import Path
-from typing import Any, Generic, TypeVar, overload
+from typing import Any, TypeVar
 
 import numpy as np
 
 from karat.core.docs import Chunk, Doc
 from karat.core.errors import InputError
+from karat.core.lazy import LazySequence
 from karat.corpus._columns import TextColumn, ValueColumn, load_offsets, save_array
 from karat.corpus._json_rows import json_line
 from karat.io.writing import replaced
@@ -43,7 +44,7 @@ def write_rows(rows: Iterable[Mapping[str, Any]], folder: Path, name: str, *, as
         TextColumn.remove(folder, f"{name}.ids")
 
 
-class StoredRows(Sequence[T], Generic[T]):
+class StoredRows(LazySequence[T]):
     """The rows of a table that `write_rows` wrote, through the eyes of `parse`.
 
     Nothing is read but the offsets, and these by mmap. `parse` raises KeyError, TypeError or ValueError for an
@@ -66,24 +67,9 @@ class StoredRows(Sequence[T], Generic[T]):
     def __len__(self) -> int:
         return len(self._offsets) - 1
 
-    @overload
-    def __getitem__(self, row: int) -> T: ...
-    @overload
-    def __getitem__(self, row: slice) -> list[T]: ...
-    def __getitem__(self, row: int | slice) -> T | list[T]:
-        if isinstance(row, slice):
-            return [self._row(i) for i in range(*row.indices(len(self)))]
-        place = row + len(self) if row < 0 else row
-        if not 0 <= place < len(self):
-            raise IndexError(f"row {row} of {len(self)}")
-        return self._row(int(place))
-
-    def __iter__(self) -> Iterator[T]:
-        return map(self._row, range(len(self)))
-
     def without(self, field: str) -> Iterator[T]:
         """The rows whose objects do not have a field."""
-        return (self._row(row) for row in range(len(self)) if field not in self._object(row))
+        return (self._at(row) for row in range(len(self)) if field not in self._object(row))
 
     @cached_property
     def ids(self) -> Sequence[str]:
@@ -95,7 +81,7 @@ class StoredRows(Sequence[T], Generic[T]):
             match = _ID_FIRST.match(self._bytes, start)
             inside = match[1] if match and match.end() <= self._offsets[row + 1] else b"\\"
             try:
-                ids.append(self._row(row).id if b"\\" in inside else inside.decode())
+                ids.append(self._at(row).id if b"\\" in inside else inside.decode())
             except UnicodeDecodeError as problem:
                 raise self._broken(row, problem) from None
         return ids
@@ -124,13 +110,13 @@ class StoredRows(Sequence[T], Generic[T]):
     def text(self, row: int) -> str:
         """The text of a row."""
         text = self._object(row).get("text")
-        return text if isinstance(text, str) else self._row(row).text  # which says what is wrong
+        return text if isinstance(text, str) else self._at(row).text  # which says what is wrong
 
-    def _row(self, row: int) -> T:
+    def _at(self, number: int) -> T:
         try:
-            return self._parse(self._object(row))
+            return self._parse(self._object(number))
         except (KeyError, TypeError, ValueError) as problem:
-            raise self._broken(row, problem) from None
+            raise self._broken(number, problem) from None
 
     def _object(self, row: int) -> dict[str, Any]:
         start, end = self._offsets[row : row + 2].tolist()

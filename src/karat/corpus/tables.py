@@ -15,12 +15,13 @@ from functools import cache, cached_property
 from itertools import chain
 from operator import attrgetter
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, overload
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from karat.core.docs import Chunk, Chunks, Doc
 from karat.core.errors import InputError
+from karat.core.lazy import LazySequence
 from karat.corpus._chunk import chunk_ids
 from karat.corpus._columns import ValueColumn
 from karat.corpus._json_rows import chunk_fields, chunk_of, doc_fields, doc_of, doc_of_chunk
@@ -151,7 +152,7 @@ class _StoredChunks(Chunks):
         return _RowsById(self._rows)
 
 
-class _Spread(Sequence[Chunk]):
+class _Spread(LazySequence[Chunk]):
     """The rows of several shards in the order of all."""
 
     def __init__(self, shards: Sequence[StoredRows[Chunk]], orders: Sequence[Ints]) -> None:
@@ -168,18 +169,9 @@ class _Spread(Sequence[Chunk]):
     def __len__(self) -> int:
         return len(self._shard)
 
-    @overload
-    def __getitem__(self, row: int) -> Chunk: ...
-    @overload
-    def __getitem__(self, row: slice) -> list[Chunk]: ...
-    def __getitem__(self, row: int | slice) -> Chunk | list[Chunk]:
-        if isinstance(row, slice):
-            return [self[i] for i in range(*row.indices(len(self)))]
-        shard, local = self._place(row)
+    def _at(self, number: int) -> Chunk:
+        shard, local = self._place(number)
         return shard[local]
-
-    def __iter__(self) -> Iterator[Chunk]:
-        return map(self.__getitem__, range(len(self)))
 
     def text(self, row: int) -> str:
         """The text of a row."""
@@ -200,7 +192,7 @@ def _disordered(shard: StoredRows[Chunk]) -> InputError:
     return InputError(problem, place=str(shard.path), remedy=REMEDY)
 
 
-class StoredTexts(Sequence[str]):
+class StoredTexts(LazySequence[str]):
     """The texts of rows, each read from disk when it is asked for."""
 
     def __init__(self, rows: StoredRows[Any] | _Spread) -> None:
@@ -209,17 +201,8 @@ class StoredTexts(Sequence[str]):
     def __len__(self) -> int:
         return len(self._rows)
 
-    @overload
-    def __getitem__(self, row: int) -> str: ...
-    @overload
-    def __getitem__(self, row: slice) -> list[str]: ...
-    def __getitem__(self, row: int | slice) -> str | list[str]:
-        if isinstance(row, slice):
-            return [self._rows.text(i) for i in range(*row.indices(len(self)))]
-        return self._rows.text(range(len(self))[row])
-
-    def __iter__(self) -> Iterator[str]:
-        return map(self._rows.text, range(len(self)))
+    def _at(self, number: int) -> str:
+        return self._rows.text(number)
 
 
 class _RowsById(Mapping[str, int]):
@@ -248,7 +231,7 @@ class _RowsById(Mapping[str, int]):
         return row if row < len(self) and self._rows.key(row) == key else -1
 
 
-class Docs(Sequence[Doc]):
+class Docs(LazySequence[Doc]):
     """Documents read from disk, of one folder or of several."""
 
     def __init__(self, tables: Sequence[StoredRows[Doc]]) -> None:
@@ -258,14 +241,8 @@ class Docs(Sequence[Doc]):
     def __len__(self) -> int:
         return int(self._starts[-1])
 
-    @overload
-    def __getitem__(self, row: int) -> Doc: ...
-    @overload
-    def __getitem__(self, row: slice) -> list[Doc]: ...
-    def __getitem__(self, row: int | slice) -> Doc | list[Doc]:
-        if isinstance(row, slice):
-            return [self[i] for i in range(*row.indices(len(self)))]
-        table, place = self._place(row)
+    def _at(self, number: int) -> Doc:
+        table, place = self._place(number)
         return table[place]
 
     def __iter__(self) -> Iterator[Doc]:

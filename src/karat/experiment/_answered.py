@@ -5,11 +5,12 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
 from functools import cached_property
-from typing import TYPE_CHECKING, overload
+from typing import TYPE_CHECKING
 
 import numpy as np
 
 from karat.core.answered import AnswerTable
+from karat.core.lazy import LazySequence
 from karat.core.models import Models
 from karat.core.ranked import ranking
 from karat.core.steps import read_by_answers
@@ -159,7 +160,7 @@ def _places(named: Sequence[str], hits: Sequence[int], column: Sequence[str | No
     return [place_of[name] for name in named] if all(name in place_of for name in named) else None
 
 
-class ContextIds(Sequence[tuple[str, ...]]):
+class ContextIds(LazySequence[tuple[str, ...]]):
     """The ids of the contexts of each pair, in their order, () where they are not known; found when they are asked for.
 
     Only measures of citations ask for them.
@@ -168,12 +169,8 @@ class ContextIds(Sequence[tuple[str, ...]]):
     def __init__(self, runs: Sequence[Run], questions: Sequence[str]) -> None:
         self._runs, self._questions = runs, questions
 
-    @overload
-    def __getitem__(self, pair: int) -> tuple[str, ...]: ...
-    @overload
-    def __getitem__(self, pair: slice) -> list[tuple[str, ...]]: ...
-    def __getitem__(self, pair: int | slice) -> tuple[str, ...] | list[tuple[str, ...]]:
-        return self._ids[pair]
+    def _at(self, number: int) -> tuple[str, ...]:
+        return self._ids[number]
 
     def __len__(self) -> int:
         return len(self._runs) * len(self._questions)

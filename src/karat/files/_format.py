@@ -10,15 +10,13 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Literal
+from typing import Any, Literal
 
-from karat.core.registry import Registry
+from karat.core.registry import Registry, instance_of
+from karat.core.run import Run
+from karat.core.types import TestSet
 from karat.io.fields import GOLD_FIELDS, RESULTS, RETRIEVED_FIELDS, TABLE, TESTSET, Columns
-
-if TYPE_CHECKING:
-    from karat.core.run import Run
-    from karat.core.types import TestSet
-    from karat.io.input import Input
+from karat.io.input import Input
 
 Kind = Literal["testset", "results"]
 KINDS: dict[Kind, str] = {"testset": "a test set", "results": "results"}
@@ -64,15 +62,10 @@ class Format:
         return self.write_testset if kind == "testset" else self.write_results
 
 
-def _find(source: Any) -> Format | None:
-    entry = source if isinstance(source, Format) else getattr(source, "FORMAT", None)
-    return entry if isinstance(entry, Format) else None
-
-
 @cache
 def formats() -> Registry[Format]:
     """Every format, by name."""
-    return Registry("format", ("karat.files",), "karat.formats", _find)
+    return Registry("format", ("karat.files",), "karat.formats", instance_of(Format, "FORMAT"))
 
 
 def lists_hits(input: Input) -> bool:

@@ -26,7 +26,7 @@ from karat.core.text.wellformed import well_formed
 from karat.core.types import Answer, TestSet
 from karat.files._questions import described_testset
 from karat.files._read import read_input, read_results, read_testset
-from karat.files._runs import answers_only, described
+from karat.files._runs import described
 from karat.io import cells
 from karat.io.cells import CellError, quoted
 from karat.io.frames import is_frame
@@ -203,7 +203,8 @@ def run_of(results: Mapping[Any, Any], name: str, place: str) -> Run:
         hits = dict(zip(questions or results, results.values(), strict=True))
     values = hits.values()
     if values and all(isinstance(value, str) for value in values):
-        return answers_only(name, {qid: Answer(qid, well_formed(text)) for qid, text in hits.items()}, place)
+        answers = {qid: Answer(qid, well_formed(text)) for qid, text in hits.items()}
+        return Run(name, answers=answers, source=place)
     if any(isinstance(value, Mapping) for value in values):
         return _scored(hits, name, place)
     return Run.from_lists(name, {qid: _ids(docs, qid, place) for qid, docs in hits.items()}, source=place)

@@ -7,14 +7,12 @@ import os
 from collections.abc import Mapping
 from dataclasses import asdict, dataclass, field
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from karat.core.errors import InputError
+from karat.core.types import TestSet
 from karat.io.opening import read_whole
 from karat.io.writing import write_whole
-
-if TYPE_CHECKING:
-    from karat.core.types import TestSet
 
 ENDING = ".frozen.json"
 SHOWN = 12  # characters of a digest in sentences

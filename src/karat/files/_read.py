@@ -5,10 +5,12 @@ from __future__ import annotations
 import os
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from karat.core.collection import without_collection
 from karat.core.errors import InputError, KaratError
+from karat.core.run import Run
+from karat.core.types import TestSet
 from karat.files._format import KINDS, Fit, Format, Kind, formats
 from karat.files._frozen import frozen_beside
 from karat.files._questions import described_testset
@@ -16,10 +18,6 @@ from karat.files._runs import described
 from karat.io.fields import GOLD_FIELDS, RESULTS, RETRIEVED_FIELDS, TESTSET, Columns
 from karat.io.input import TABLES, Input
 from karat.results.evaluation import InputInfo
-
-if TYPE_CHECKING:
-    from karat.core.run import Run
-    from karat.core.types import TestSet
 
 Path = str | os.PathLike[str]
 

@@ -162,11 +162,6 @@ def _first_repeat(offsets: NDArray[np.int64], doc: pl.Series, hashes: NDArray[np
     return None
 
 
-def answers_only(name: str, answers: dict[str, Answer], source: str) -> Run:
-    """A run of answers without hits."""
-    return Run(name, answers=answers, source=source)
-
-
 def described(runs: list[Run]) -> str:
     """ "bm25: 7,000 hits for 120 questions"; several systems separated by semicolons."""
     parts = []

@@ -291,8 +291,3 @@ _NOTES = {
     "twice": ("span", "twice: counted once"),
 }
 """What is said of traces and spans that lack something."""
-
-
-def read_traces(input: Input, inside: Inside, spans_of: SpansOf) -> tuple[list[Run], list[str]]:
-    """The results that a file of traces holds, and notes on it; see TraceReader."""
-    return TraceReader(input).read(inside, spans_of)

@@ -10,7 +10,7 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import replace
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, TextIO
+from typing import Any, TextIO
 
 from karat.core.errors import UsageError
 from karat.core.ranked import ranking
@@ -21,9 +21,7 @@ from karat.files._format import KINDS, Format, Kind, formats
 from karat.files._read import read_any, read_results, read_testset
 from karat.files._redact import Redactor
 from karat.io.writing import replaced
-
-if TYPE_CHECKING:
-    from karat.results.evaluation import InputInfo
+from karat.results.evaluation import InputInfo
 
 
 @contextmanager

@@ -10,7 +10,7 @@ from karat.files._format import Fit, Format, Kind
 from karat.files._span_content import ContentReader, kind_of, number_of, seconds_since_1970
 from karat.files._span_texts import parsed
 from karat.files._spans import Span
-from karat.files._traces import error_of, keys_of, otel_id, read_traces
+from karat.files._traces import TraceReader, error_of, keys_of, otel_id
 from karat.io.input import Input
 
 _WRAPPERS = ("", "data.", "traces.")
@@ -94,7 +94,7 @@ def _observation(record: Mapping[str, Any], trace: str, root: str | None, conten
 
 def _read(input: Input) -> tuple[list[Run], list[str]]:
     wrapper = _wrapper(input)
-    return read_traces(input, {wrapper: {}} if wrapper else {}, _spans_of)
+    return TraceReader(input).read({wrapper: {}} if wrapper else {}, _spans_of)
 
 
 FORMAT = Format(

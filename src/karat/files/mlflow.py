@@ -10,7 +10,7 @@ from karat.files._format import Fit, Format, Kind
 from karat.files._span_content import ContentReader, seconds_since_1970
 from karat.files._span_texts import parsed
 from karat.files._spans import Span
-from karat.files._traces import error_of, keys_of, otel_id, read_traces, wrapper_of
+from karat.files._traces import TraceReader, error_of, keys_of, otel_id, wrapper_of
 from karat.io.input import Input
 
 _SPANS = "data.spans"
@@ -61,7 +61,7 @@ def _span(span: Mapping[str, Any], trace: str | None, failed: bool, content: Con
 
 
 def _read(input: Input) -> tuple[list[Run], list[str]]:
-    return read_traces(input, wrapper_of(keys_of(input), _WRAPPERS, _SPANS), _spans_of)
+    return TraceReader(input).read(wrapper_of(keys_of(input), _WRAPPERS, _SPANS), _spans_of)
 
 
 FORMAT = Format(

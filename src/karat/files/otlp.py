@@ -13,7 +13,7 @@ from karat.core.run import Run
 from karat.files._format import Fit, Format, Kind
 from karat.files._span_content import READ, ContentReader, number_of, seconds_since_1970
 from karat.files._spans import Span
-from karat.files._traces import error_of, keys_of, otel_id, read_traces
+from karat.files._traces import TraceReader, error_of, keys_of, otel_id
 from karat.io.input import Input
 from karat.io.json_stream import Inside
 
@@ -81,7 +81,7 @@ def _spans_of(span: Mapping[str, Any], content: ContentReader) -> Iterator[Span]
 
 def _read(input: Input) -> tuple[list[Run], list[str]]:
     inside = _INSIDE if input.source is not None else {}
-    return read_traces(input, inside, _spans_of if inside else _spans_of_document)
+    return TraceReader(input).read(inside, _spans_of if inside else _spans_of_document)
 
 
 def _spans_of_document(document: Mapping[str, Any], content: ContentReader) -> Iterator[Span]:

@@ -10,7 +10,7 @@ from karat.files._format import Fit, Format, Kind
 from karat.files._span_content import ContentReader, flat, kind_of, seconds_since_1970
 from karat.files._span_texts import parsed
 from karat.files._spans import Span
-from karat.files._traces import error_of, keys_of, otel_id, read_traces, wrapper_of
+from karat.files._traces import TraceReader, error_of, keys_of, otel_id, wrapper_of
 from karat.io import cells
 from karat.io.input import Input
 
@@ -63,7 +63,7 @@ def _spans_of(row: Mapping[str, Any], content: ContentReader) -> Iterator[Span]:
 
 
 def _read(input: Input) -> tuple[list[Run], list[str]]:
-    return read_traces(input, wrapper_of(keys_of(input), _WRAPPERS, _TRACE), _spans_of)
+    return TraceReader(input).read(wrapper_of(keys_of(input), _WRAPPERS, _TRACE), _spans_of)
 
 
 FORMAT = Format(

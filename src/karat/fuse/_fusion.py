@@ -12,7 +12,7 @@ import numpy as np
 
 from karat.core.errors import UsageError, did_you_mean
 from karat.core.ranked import Ranked
-from karat.core.registry import Registry
+from karat.core.registry import Registry, instance_of
 from karat.fuse._legs import Legs
 
 if TYPE_CHECKING:
@@ -119,10 +119,4 @@ def _weights(fusion: str, weights: Any, legs: int) -> Floats:
     return numbers
 
 
-def find_fusion(source: Any) -> Fusion | None:
-    """The fusion a module defines as `fusion`, or the object itself."""
-    fusion = getattr(source, "fusion", source)
-    return fusion if isinstance(fusion, Fusion) else None
-
-
-FUSIONS: Registry[Fusion] = Registry("fusion", ("karat.fuse",), "karat.fusions", find_fusion)
+FUSIONS: Registry[Fusion] = Registry("fusion", ("karat.fuse",), "karat.fusions", instance_of(Fusion, "fusion"))

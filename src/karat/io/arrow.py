@@ -11,8 +11,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from karat.io.limits import REPEATED_FREE, unpacked_most
-from karat.io.opening import FileRefusedError
-from karat.io.parquet import VALUE, checked_size, held_bytes, too_large
+from karat.io.parquet import VALUE, checked_size, held_bytes, read_soundly, too_large
 
 if TYPE_CHECKING:
     import polars as pl
@@ -30,33 +29,12 @@ def read_arrow(source: Path | bytes, place: str) -> pl.DataFrame:
     """The rows of a file, or of its bytes; FileRefusedError where it unpacks to too much or is damaged."""
     import polars as pl
 
-    packed = checked_size(source, _check, place)
-    try:
+    packed = checked_size(source, _unpacked_size, place, "Arrow")
+    with read_soundly(place, "Arrow"):
         frame = pl.read_ipc_stream(io.BytesIO(source) if isinstance(source, bytes) else source)
-    except MemoryError:
-        raise
-    except (pl.exceptions.PanicException, Exception) as error:
-        what = (str(error).strip().splitlines() or [type(error).__name__])[0][:120].rstrip(".")
-        raise _damaged(what, place) from None
     if held_bytes(frame) > (most := max(REPEATED_FREE, unpacked_most(packed))):
         raise too_large(most, packed, place)
     return frame
-
-
-def _check(data: bytes | mmap, place: str) -> None:
-    most = unpacked_most(len(data))
-    try:
-        size = _unpacked_size(data, most)
-    except (IndexError, ValueError):
-        raise _damaged("its headers cannot be read", place) from None
-    if size > most:
-        raise too_large(most, len(data), place)
-
-
-def _damaged(what: str, place: str) -> FileRefusedError:
-    return FileRefusedError(
-        "broken", f"is a damaged Arrow file ({what})", place=place, remedy="Make or download it again."
-    )
 
 
 def _unpacked_size(data: bytes | mmap, most: int) -> int:

@@ -65,7 +65,7 @@ def source_exists(path: str | os.PathLike[str]) -> bool:
 
 def selected_split(folder: Path, wanted: str | None) -> Selection | None:
     """The split of a dataset that is read as a test set or results; None: the folder is laid out otherwise."""
-    if _is_retrieval(folder):
+    if retrieval_parts(folder) is not None:
         return None
     if splits := _splits_of(folder, wanted is not None):
         return choose(folder, splits, wanted, "test", ignored(folder))
@@ -77,7 +77,7 @@ def selected_split(folder: Path, wanted: str | None) -> Selection | None:
 def selected_corpus(folder: Path, wanted: str | None) -> Selection | None:
     """The files of a dataset that hold its documents; None: all that the folder holds is read."""
     splits = _saved_splits(folder)
-    if not splits and (folder / "corpus").is_dir() and (wanted is not None or _is_retrieval(folder)):
+    if not splits and (folder / "corpus").is_dir() and (wanted is not None or retrieval_parts(folder) is not None):
         splits, wanted = _splits_of(folder / "corpus", True), None if wanted == "corpus" else wanted
     if not splits and wanted is not None:
         splits = _splits_of(folder, True)
@@ -135,10 +135,6 @@ def ignored(folder: Path) -> list[str]:
     names = sorted(entry.name for entry in folder.iterdir())
     scripts = [f"{name} (a script, not run)" for name in names if name.endswith(".py")]
     return [*scripts, *(name for name in names if name.split(".")[0] in ("instructions", "instruction", "top_ranked"))]
-
-
-def _is_retrieval(folder: Path) -> bool:
-    return retrieval_parts(folder) is not None
 
 
 def _part(folder: Path, name: str) -> Splits:

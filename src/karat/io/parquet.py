@@ -22,6 +22,7 @@ SIGN = b"PAR1"
 VALUE = 8  # bytes that a value takes at least, once it is unpacked
 _DEEPEST = 20
 _FIRST, _PIECE = 1 << 8, 1 << 18  # rows
+_HEADS = {"Parquet": "metadata", "Arrow": "headers"}  # what says of a kind of file how much it holds
 _REMEDY = "If you trust it, write it as several files, or as JSONL."
 # Fields of Parquet's metadata by their numbers in its Thrift definition.
 _ROW_GROUPS, _COLUMNS, _ABOUT = 4, 1, 3
@@ -45,9 +46,9 @@ def check_parquet(path: Path, place: str) -> dict[str, pl.DataType]:
 
     with refusing(place):
         if path.is_file() and not path.stat().st_size:
-            raise _damaged("it is empty", place)
-        checked_size(path, _check, place)
-    with _read_soundly(place):
+            raise damaged("it is empty", place)
+        checked_size(path, _unpacked_size, place)
+    with read_soundly(place):
         return dict(pl.scan_parquet(path).collect_schema())
 
 
@@ -55,7 +56,7 @@ def parquet_columns(path: Path, place: str, columns: Sequence[str], begin: int, 
     """Some columns of some rows of a file that was checked."""
     import polars as pl
 
-    with _read_soundly(place):
+    with read_soundly(place):
         frame = pl.scan_parquet(path).slice(begin, count).select(columns).collect()
     most = max(REPEATED_FREE, unpacked_most(path.stat().st_size))
     if held_bytes(frame) > most:
@@ -64,15 +65,17 @@ def parquet_columns(path: Path, place: str, columns: Sequence[str], begin: int, 
 
 
 @contextmanager
-def _read_soundly(place: str) -> Iterator[None]:
+def read_soundly(place: str, kind: str = "Parquet") -> Iterator[None]:
     """What polars says against a file becomes a FileRefusedError."""
     import polars as pl
 
     try:
         yield
+    except MemoryError:
+        raise
     except (pl.exceptions.PanicException, Exception) as error:
         what = (str(error).strip().splitlines() or [type(error).__name__])[0][:120].rstrip(".")
-        raise _damaged(what, place) from None
+        raise damaged(what, place, kind) from None
 
 
 def _pieces(
@@ -81,11 +84,11 @@ def _pieces(
     """Pieces of the size that is said for the row where each begins; None for all rows."""
     import polars as pl
 
-    packed = checked_size(source, _check, place)
+    packed = checked_size(source, _unpacked_size, place)
     most = max(REPEATED_FREE, unpacked_most(packed))
     begin = unpacked = 0
     while True:
-        with _read_soundly(place):
+        with read_soundly(place):
             scan = pl.scan_parquet(io.BytesIO(source) if isinstance(source, bytes) else source)
             size = size_at(begin)
             rows = scan.slice(begin, size) if size is not None else scan
@@ -102,14 +105,21 @@ def _pieces(
             return
 
 
-def checked_size(source: Path | bytes, check: Callable[[bytes | mmap, str], None], place: str) -> int:
-    """The size of a file, or of its bytes, once `check` has found nothing against them."""
-    if isinstance(source, bytes):
-        check(source, place)
-        return len(source)
-    with open_regular(source) as file, mmap(file.fileno(), 0, access=ACCESS_READ) as data:
-        check(data, place)
-        return len(data)
+def checked_size(
+    source: Path | bytes | mmap, unpacked_size: Callable[[bytes | mmap, int], int], place: str, kind: str = "Parquet"
+) -> int:
+    """The size of a file, or of its bytes, once `unpacked_size` says that they unpack to no more than they may."""
+    if isinstance(source, Path):
+        with open_regular(source) as file, mmap(file.fileno(), 0, access=ACCESS_READ) as data:
+            return checked_size(data, unpacked_size, place, kind)
+    most = unpacked_most(len(source))
+    try:
+        size = unpacked_size(source, most)
+    except (IndexError, KeyError, TypeError, ValueError, RecursionError):
+        raise damaged(f"its {_HEADS[kind]} cannot be read", place, kind) from None
+    if size > most:
+        raise too_large(most, len(source), place)
+    return len(source)
 
 
 def held_bytes(frame: pl.DataFrame) -> int:
@@ -121,19 +131,10 @@ def held_bytes(frame: pl.DataFrame) -> int:
     return size
 
 
-def _check(data: bytes | mmap, place: str) -> None:
-    most = unpacked_most(len(data))
-    try:
-        size = _unpacked_size(data, most)
-    except (IndexError, KeyError, TypeError, ValueError, RecursionError):
-        raise _damaged("its metadata cannot be read", place) from None
-    if size > most:
-        raise too_large(most, len(data), place)
-
-
-def _damaged(what: str, place: str) -> FileRefusedError:
+def damaged(what: str, place: str, kind: str = "Parquet") -> FileRefusedError:
+    """The refusal of a file in columns that cannot be read."""
     return FileRefusedError(
-        "broken", f"is a damaged Parquet file ({what})", place=place, remedy="Make or download it again."
+        "broken", f"is a damaged {kind} file ({what})", place=place, remedy="Make or download it again."
     )
 
 

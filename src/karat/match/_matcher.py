@@ -7,7 +7,7 @@ from dataclasses import KW_ONLY, dataclass
 from typing import TYPE_CHECKING, Any, Literal
 
 from karat.core.judged import Ints
-from karat.core.registry import Registry
+from karat.core.registry import Registry, instance_of
 from karat.core.run import Run
 from karat.core.text.words import excerpt
 from karat.core.types import Gold
@@ -119,13 +119,7 @@ class Matcher:
         return self.unit_of, hit_keys
 
 
-def find_matcher(source: Any) -> Matcher | None:
-    """The matcher a module defines as `matcher`, or the object itself."""
-    matcher = getattr(source, "matcher", source)
-    return matcher if isinstance(matcher, Matcher) else None
-
-
-MATCHERS: Registry[Matcher] = Registry("matcher", ("karat.match.matchers",), "karat.matchers", find_matcher)
+MATCHERS = Registry("matcher", ("karat.match.matchers",), "karat.matchers", instance_of(Matcher, "matcher"))
 
 
 def by_strictness() -> list[Matcher]:

@@ -2,17 +2,18 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
 from itertools import chain
-from typing import Any, Literal, overload
+from typing import Any, Literal
 
 import numpy as np
 
 from karat.core.docs import Chunks, Doc
 from karat.core.errors import UsageError
 from karat.core.judged import Bools, Ints
+from karat.core.lazy import LazySequence
 from karat.core.run import HitColumn, Run
 from karat.core.types import Gold, TestSet
 from karat.io.pages import page_of, pages_of, shift
@@ -78,7 +79,7 @@ class ChunkTable:
         return frozenset(page for label in labels if (page := page_of(label)))
 
 
-class _TextsOrNone(Sequence[str | None]):
+class _TextsOrNone(LazySequence[str | None]):
     """Texts, each read when it is asked for; None where one is blank."""
 
     def __init__(self, texts: Sequence[str]) -> None:
@@ -87,21 +88,9 @@ class _TextsOrNone(Sequence[str | None]):
     def __len__(self) -> int:
         return len(self._texts)
 
-    @overload
-    def __getitem__(self, row: int) -> str | None: ...
-    @overload
-    def __getitem__(self, row: slice) -> list[str | None]: ...
-    def __getitem__(self, row: int | slice) -> str | list[str | None] | None:
-        if isinstance(row, slice):
-            return list(map(_or_none, self._texts[row]))
-        return _or_none(self._texts[row])
-
-    def __iter__(self) -> Iterator[str | None]:
-        return map(_or_none, self._texts)
-
-
-def _or_none(text: str) -> str | None:
-    return text if text.strip() else None
+    def _at(self, number: int) -> str | None:
+        text = self._texts[number]
+        return text if text.strip() else None
 
 
 @dataclass(frozen=True)

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
-from karat.core.registry import Registry
+from karat.core.registry import Registry, instance_of
 from karat.io.writing import Content
 
 if TYPE_CHECKING:
@@ -29,9 +29,4 @@ class Output:
     of_study: Callable[[Study], Content] | None = None
 
 
-def _find(source: Any) -> Output | None:
-    output = source if isinstance(source, Output) else getattr(source, "OUTPUT", None)
-    return output if isinstance(output, Output) else None
-
-
-OUTPUTS: Registry[Output] = Registry("report", ("karat.report.outputs",), "karat.reports", _find)
+OUTPUTS = Registry("report", ("karat.report.outputs",), "karat.reports", instance_of(Output, "OUTPUT"))

@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
-from karat.core.registry import Registry
+from karat.core.registry import Registry, instance_of
 from karat.results.serial import plain
 
 if TYPE_CHECKING:
@@ -70,9 +70,4 @@ class Tracker:
     is_server: bool = True
 
 
-def _find(source: Any) -> Tracker | None:
-    tracker = source if isinstance(source, Tracker) else getattr(source, "TRACKER", None)
-    return tracker if isinstance(tracker, Tracker) else None
-
-
-TRACKERS: Registry[Tracker] = Registry("tracker", ("karat.report.trackers",), "karat.trackers", _find)
+TRACKERS = Registry("tracker", ("karat.report.trackers",), "karat.trackers", instance_of(Tracker, "TRACKER"))

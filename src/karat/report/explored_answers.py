@@ -2,20 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from itertools import zip_longest
-from typing import TYPE_CHECKING, Any, Protocol
+from typing import Any, Protocol
 
 from karat.core.scores import Status
 from karat.core.text.wellformed import well_formed
 from karat.core.text.words import amount, clean, number
-from karat.report.answers import HEURISTIC
-
-if TYPE_CHECKING:
-    from collections.abc import Sequence
-
-    from karat.report.answers import Answers, Judgement
-    from karat.results.study import StudyAnswer
+from karat.report.answers import HEURISTIC, Answers, Judgement
+from karat.results.study import StudyAnswer
 
 ANSWER = 2_000  # characters of an answer
 PASSAGE = 500  # characters of a sentence, a claim or a reason

@@ -3,20 +3,17 @@
 from __future__ import annotations
 
 import json
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from karat.core.conversation import messages_of
 from karat.core.docs import Chunk
 from karat.core.scores import Status
 from karat.core.text.words import clean, excerpt, plural
+from karat.core.types import Gold, Question
 from karat.report.explored_answers import ANSWER, PASSAGE, answer_entry, plain, wording
 from karat.report.labels import LABELS
-from karat.report.lookups import WORST_ANSWERS, statuses
+from karat.report.lookups import WORST_ANSWERS, StudyView, statuses
 from karat.results.study import StudyHit
-
-if TYPE_CHECKING:
-    from karat.core.types import Gold, Question
-    from karat.report.lookups import StudyView
 
 LEAST = 400_000  # bytes that hits and texts may take, however large the rest is
 SAID = 0.3  # share of them for the words of one system's answers, and for what is known of those

@@ -12,17 +12,15 @@ import io
 import re
 from collections.abc import Mapping
 from datetime import datetime
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
+from karat.core.measure import Measure
 from karat.core.scores import Status
 from karat.core.text.wellformed import well_formed
 from karat.core.text.words import clean
 from karat.io.formulas import guarded_cell
 from karat.report.lookups import EvaluationView, statuses
-
-if TYPE_CHECKING:
-    from karat.core.measure import Measure
-    from karat.results.evaluation import Evaluation, Usage
+from karat.results.evaluation import Evaluation, Usage
 
 # measure -> column of a row, column over all
 NAMES = {

@@ -4,15 +4,13 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterator, Sequence
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
+from karat.core.scores import Scores
 from karat.report.answers import Answers
 from karat.report.frame import SUMMARY, TEXT
 from karat.results.serial import plain
-
-if TYPE_CHECKING:
-    from karat.core.scores import Scores
-    from karat.results.study import Study, StudyAnswer
+from karat.results.study import Study, StudyAnswer
 
 FORMAT = "karat results"
 VERSION = 1

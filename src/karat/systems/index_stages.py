@@ -9,12 +9,13 @@ from __future__ import annotations
 import inspect
 import json
 from collections import Counter
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Mapping
 from functools import cached_property
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, overload
+from typing import TYPE_CHECKING, Any
 
 from karat.core.errors import KaratError
+from karat.core.lazy import LazySequence
 from karat.core.text.languages import count_languages
 from karat.corpus import Chunking, PieceFacts, chunk_docs, load_chunks, read_piece, save_chunks, save_docs
 from karat.models import EmbedderSettings, hosts
@@ -86,7 +87,7 @@ class BuildShard:
         return len(texts)
 
 
-class SearchedTexts(Sequence[str]):
+class SearchedTexts(LazySequence[str]):
     """What engines see of chunks: their texts, each under its title where titles are searched."""
 
     def __init__(self, chunks: Chunks, titles: bool) -> None:
@@ -96,21 +97,9 @@ class SearchedTexts(Sequence[str]):
     def __len__(self) -> int:
         return len(self._titles)
 
-    @overload
-    def __getitem__(self, row: int) -> str: ...
-    @overload
-    def __getitem__(self, row: slice) -> list[str]: ...
-    def __getitem__(self, row: int | slice) -> str | list[str]:
-        if isinstance(row, slice):
-            return list(map(_titled, self._titles[row], self._texts[row]))
-        return _titled(self._titles[row], self._texts[row])
-
-    def __iter__(self) -> Iterator[str]:
-        return map(_titled, self._titles, self._texts)
-
-
-def _titled(title: str | None, text: str) -> str:
-    return text if not title or text.startswith(title) else f"{title}\n{text}"
+    def _at(self, number: int) -> str:
+        title, text = self._titles[number], self._texts[number]
+        return text if not title or text.startswith(title) else f"{title}\n{text}"
 
 
 def known_of(path: str | None, engine: str) -> Any:

@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
 from karat.core.models import Prompt
-from karat.core.registry import Registry
+from karat.core.registry import Registry, instance_of
 from karat.core.text import NAMES
 from karat.results.drafts import Draft, Fragment
 
@@ -131,9 +131,4 @@ def _shown(fragment: Fragment) -> str:
     return text if not title or text.lstrip("# \n").startswith(title) else f"[{title}]\n{text}"
 
 
-def _find(source: Any) -> Kind | None:
-    kind = source if isinstance(source, Kind) else getattr(source, "kind", None)
-    return kind if isinstance(kind, Kind) else None
-
-
-KINDS: Registry[Kind] = Registry("kind", ("karat.testset.kinds",), "karat.kinds", _find)
+KINDS = Registry("kind", ("karat.testset.kinds",), "karat.kinds", instance_of(Kind, "kind"))

@@ -3,27 +3,23 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import TYPE_CHECKING
 
 import numpy as np
 
+from karat.core.judged import Floats
+from karat.core.ranked import Ranked
 from karat.core.text import guess_language
+from karat.core.types import Question
 from karat.diagnose.ceilings import ceilings_by_question, mean_of
 from karat.fuse.rrf import fusion
+from karat.match import Resolution
 from karat.results.testset_check import ALL, DetectableDifference, EngineRecall, KindRow, LanguageRow, Quartiles
 from karat.stats.arrays import Ints, grouped
 from karat.stats.power import detectable, effective_spread, needed, worst_spread
-from karat.testset.check._context import SEMANTIC
+from karat.testset.check._context import SEMANTIC, CheckContext
 from karat.testset.check.literal_wording import overlaps
 from karat.testset.check.other_language import differs
 from karat.testset.once import once
-
-if TYPE_CHECKING:
-    from karat.core.judged import Floats
-    from karat.core.ranked import Ranked
-    from karat.core.types import Question
-    from karat.match import Resolution
-    from karat.testset.check._context import CheckContext
 
 CUTS = (1, 5, 20)
 NO_KIND = "(none)"

@@ -5,21 +5,18 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Callable, Sequence
 from dataclasses import replace
-from typing import TYPE_CHECKING
 
 import numpy as np
 
+from karat.core.docs import Chunks, Doc
 from karat.core.registry import entry_points
 from karat.corpus import Docs
 from karat.diagnose.ceilings import ceilings
+from karat.match import Resolution
 from karat.results.testset_check import GoldCoverage, TestSetCheck
 from karat.testset.attained import attained, detectable_by, kind_rows, language_rows
 from karat.testset.check import CHECKS, CheckContext, run
 from karat.testset.topics import coverage_of
-
-if TYPE_CHECKING:
-    from karat.core.docs import Chunks, Doc
-    from karat.match import Resolution
 
 NO_INDEX = "no index was given"
 OLD_GROUP = "karat.audits"  # of entry points, until 0.3.0

@@ -7,20 +7,16 @@ from collections import Counter
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import accumulate
-from typing import TYPE_CHECKING
 
 import numpy as np
 
+from karat.core.docs import Chunks, Doc
 from karat.core.errors import UsageError
 from karat.core.text import tokenise
-from karat.core.types import TestSet
+from karat.core.types import Question, TestSet
 from karat.corpus import Docs
 from karat.match import resolve
 from karat.results.drafts import LeftOut, Sampled
-
-if TYPE_CHECKING:
-    from karat.core.docs import Chunks, Doc
-    from karat.core.types import Question
 
 LEAST_TOKENS = 40
 # how likely a chunk is drawn beside one of a document that no question is about

@@ -123,6 +123,15 @@ def test_a_parquet_file_whose_footer_is_torn_is_damaged():
             read_parquet(torn, "a.parquet")
 
 
+def test_want_of_memory_is_no_damage_of_the_file(monkeypatch):
+    def scan(*_):
+        raise MemoryError
+
+    monkeypatch.setattr(pl, "scan_parquet", scan)
+    with pytest.raises(MemoryError):
+        read_parquet(parquet_of(n=[1, 2, 3]), "a.parquet")
+
+
 def test_more_is_granted_to_larger_files():
     limits = ReadLimits(memory_mb=100, text_mb=10)
     assert (limits.memory(0), limits.memory(1 << 20)) == (100 << 20, 120 << 20)

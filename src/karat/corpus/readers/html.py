@@ -7,9 +7,8 @@ import re
 from collections.abc import Iterator
 from typing import Any
 
-from karat.core.docs import Doc
+from karat.core.docs import Doc, Section
 from karat.corpus._file import File, ReadError
-from karat.corpus._lines import LineBuilder
 from karat.corpus._reader import Reader
 from karat.io.decoding import cleaned, is_binary
 
@@ -37,6 +36,8 @@ _PARAGRAPHS = frozenset((
 ))  # fmt: skip
 
 DEPTH_LIMIT = 500
+_BLANKS = re.compile(r"[ \t\n\r\f\v\u00a0]+")
+_CELL = " | "
 
 _TAG = re.compile(r"<(/?)([a-zA-Z][a-zA-Z0-9:-]*)")
 _VOID = frozenset((
@@ -80,9 +81,9 @@ def _read(file: File) -> Iterator[Doc]:
     )  # fmt: skip
 
 
-def _walked(tree: Any, *, whole: bool) -> LineBuilder:
+def _walked(tree: Any, *, whole: bool) -> _LineBuilder:
     """The text of the body; `whole` keeps navigation, headers and footers."""
-    lines = LineBuilder()
+    lines = _LineBuilder()
     layout = _layout_tables(tree)
     stack: list[tuple[Any, bool, bool]] = [(tree.body, False, False)] if tree.body is not None else []
     while stack:
@@ -108,7 +109,7 @@ def _walked(tree: Any, *, whole: bool) -> LineBuilder:
     return lines
 
 
-def _enter(node: Any, tag: str, lines: LineBuilder, layout: set[int]) -> None:
+def _enter(node: Any, tag: str, lines: _LineBuilder, layout: set[int]) -> None:
     if tag in ("td", "th"):
         if _is_laid_out(node.parent, layout):
             lines.end_line()
@@ -130,7 +131,7 @@ def _enter(node: Any, tag: str, lines: LineBuilder, layout: set[int]) -> None:
         lines.begin_row()
 
 
-def _leave(node: Any, tag: str, lines: LineBuilder, layout: set[int]) -> None:
+def _leave(node: Any, tag: str, lines: _LineBuilder, layout: set[int]) -> None:
     if tag == "pre":
         lines.verbatim -= 1
     elif len(tag) == 2 and tag[0] == "h" and tag[1] in "123456":
@@ -243,3 +244,88 @@ def _without(markup: str, name: str) -> str:
 
 
 READER = Reader("html", "HTML", (".html", ".htm", ".xhtml"), _sniff, _read, in_place_below=_SMALL)
+
+
+class _LineBuilder:
+    """Lines of text as they grow. White space is one blank; within a row of a table, a line's end is too."""
+
+    def __init__(self) -> None:
+        self.sections: list[Section] = []
+        self.verbatim = 0
+        self._parts: list[str] = []
+        self._length = 0
+        self._gap = ""  # what separates the next words from the last: nothing, a blank, a line's end
+        self._mark = ""  # what stands before the next words
+        self._rows: list[int] = []  # cells begun in each open row
+        self._heading: tuple[int, int, int] | None = None
+
+    @property
+    def text(self) -> str:
+        """All lines."""
+        return "".join(self._parts)
+
+    def add(self, text: str) -> None:
+        """Words, or within `pre` the text as it stands."""
+        if self.verbatim and not self._rows:
+            if text:
+                self._put(text)
+            return
+        words = _BLANKS.sub(" ", text)
+        if words.startswith(" "):
+            self._gap = self._gap or " "
+            words = words[1:]
+        trailing = words.endswith(" ")
+        if words := words.rstrip(" "):
+            self._put(words)
+        if trailing:
+            self._gap = self._gap or " "
+
+    def _put(self, words: str) -> None:
+        if self._length and self._gap:
+            self._write(self._gap)
+        self._write(self._mark + words)
+        self._gap = self._mark = ""
+
+    def _write(self, text: str) -> None:
+        self._parts.append(text)
+        self._length += len(text)
+
+    def end_line(self) -> None:
+        """The next words begin a line; in a row, they follow after a blank."""
+        self._gap = (self._gap or " ") if self._rows else "\n"
+
+    def begin_item(self) -> None:
+        """An entry of a list."""
+        if not self._rows:
+            self._mark = "- "
+
+    def begin_row(self) -> None:
+        """A row of a table."""
+        self._rows.append(0)
+
+    def begin_cell(self) -> None:
+        """A cell of the open row."""
+        if self._rows:
+            if self._rows[-1] and self._gap != "\n":
+                self._gap = self._gap.rstrip(" ") + _CELL
+            self._rows[-1] += 1
+
+    def end_row(self) -> None:
+        """The end of the open row."""
+        if self._rows:
+            self._rows.pop()
+        self.end_line()
+
+    def begin_heading(self, level: int) -> None:
+        """A heading: what is added until its end is its title."""
+        self._heading = (level, self._length + (1 if self._length else 0), len(self._parts))
+
+    def end_heading(self) -> None:
+        """The end of a heading; one without words is none."""
+        if self._heading is None:
+            return
+        level, start, first = self._heading
+        self._heading = None
+        title = " ".join("".join(self._parts[first:]).split())
+        if title:
+            self.sections.append(Section(title, level, start))

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import hashlib
-import json
 import os
 import re
 from collections.abc import Mapping, Sequence
@@ -24,6 +22,7 @@ from karat.experiment.spec._model import SpecKeys, json_schema
 from karat.experiment.spec._systems import BudgetKeys, Listed, leaves
 from karat.experiment.spec._values import Mistake, Use, rooted
 from karat.experiment.spec._yaml import Loaded, Place, load_yaml, loads_yaml
+from karat.io.checksum import digest as digest_of
 from karat.io.dataset_folder import source_exists
 from karat.measures.dialects import dialect_named, main_cut
 from karat.pool import PoolSettings
@@ -95,8 +94,7 @@ class Spec:
         plain = {name: value for name, value in self.plain().items() if name not in _NO_WORK}
         for name in {"model", "judge_model"} & set(plain):
             plain[name] = {key: value for key, value in plain[name].items() if key not in _NO_WORK}
-        text = json.dumps(plain, ensure_ascii=False, sort_keys=True)
-        return hashlib.sha256(text.encode("utf-8", "surrogatepass")).hexdigest()
+        return digest_of(plain)
 
     def resolved(self, environment: Environment | None = None) -> Spec:
         """The same with the environment put in and everything checked that depends on it; paths must lead somewhere."""

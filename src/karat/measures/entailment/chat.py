@@ -3,18 +3,16 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from karat.core.claims import CONTRADICTED, ENTAILED, NEITHER, PARTIAL
 from karat.core.lazy import Lazy
+from karat.core.models import Models, Prompt
 from karat.core.text.words import plural
 from karat.measures.entailment.judging import BatchVerdicts, ClaimBatch, ClaimTask, SplitText, digest_of
 from karat.measures.judge import _prompts as prompts
 from karat.measures.judge._claims import Complete, distinct_claims
 from karat.measures.judge._runner import JudgeModel
-
-if TYPE_CHECKING:
-    from karat.core.models import Models, Prompt
 
 TOGETHER = 20
 """Claims of one call."""

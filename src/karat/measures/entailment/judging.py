@@ -5,14 +5,11 @@ from __future__ import annotations
 import hashlib
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import KW_ONLY, dataclass
-from typing import TYPE_CHECKING, Literal, Protocol
+from typing import Literal, Protocol
 
-from karat.core.claims import Relation, Side
+from karat.core.claims import ClaimTable, Relation, Side
 from karat.core.text import drop_blocks
 from karat.core.text.citations import cited_sentences
-
-if TYPE_CHECKING:
-    from karat.core.claims import ClaimTable
 
 ClaimTask = Literal["entail", "support", "relevant", "used"]
 """What is asked of a claim. `support` knows partial verdicts; `relevant` and `used` are of sentences of passages."""

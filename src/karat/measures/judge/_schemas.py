@@ -48,11 +48,16 @@ class Claims(JudgeReply):
     claims: list[Claim] = Field(max_length=MOST_CLAIMS)
 
 
-class ClaimVerdict(JudgeReply):
-    """What the contexts say of a claim."""
+class NumberedReply(JudgeReply):
+    """What is said of a claim, by its number."""
 
     claim: int = Field(ge=1, le=MOST_CLAIMS)
     reason: Reason = ""
+
+
+class ClaimVerdict(NumberedReply):
+    """What the contexts say of a claim."""
+
     contexts: list[Annotated[int, Field(ge=1)]] = Field(default_factory=list, max_length=200)
     verdict: Annotated[Literal["supported", "contradicted", "not_found"], Word]
 
@@ -63,11 +68,9 @@ class Verdicts(JudgeReply):
     verdicts: list[ClaimVerdict] = Field(max_length=MOST_CLAIMS)
 
 
-class GradedVerdict(JudgeReply):
+class GradedVerdict(NumberedReply):
     """What the contexts say of a claim that they may hold in part."""
 
-    claim: int = Field(ge=1, le=MOST_CLAIMS)
-    reason: Reason = ""
     verdict: Annotated[Literal["supported", "partial", "contradicted", "not_found"], Word]
 
 
@@ -77,11 +80,9 @@ class GradedVerdicts(JudgeReply):
     verdicts: list[GradedVerdict] = Field(max_length=MOST_CLAIMS)
 
 
-class SentenceMark(JudgeReply):
+class SentenceMark(NumberedReply):
     """Whether a sentence of a passage is marked."""
 
-    claim: int = Field(ge=1, le=MOST_CLAIMS)
-    reason: Reason = ""
     verdict: Annotated[Literal["yes", "no"], Word]
 
 
@@ -91,11 +92,9 @@ class SentenceMarks(JudgeReply):
     verdicts: list[SentenceMark] = Field(max_length=MOST_CLAIMS)
 
 
-class ClaimCoverage(JudgeReply):
+class ClaimCoverage(NumberedReply):
     """Whether an answer says what a claim of the reference says."""
 
-    claim: int = Field(ge=1, le=MOST_CLAIMS)
-    reason: Reason = ""
     verdict: Annotated[Literal["covered", "contradicted", "missing"], Word]
 
 

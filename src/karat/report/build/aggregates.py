@@ -2,16 +2,12 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
-
 from karat.report.build.answers import refusals
 from karat.report.build.evaluation import bands, leaders, means, reach, slice_table, targets, usage
 from karat.report.build.outcomes import outcome_blocks
 from karat.report.document import Document, Heading, bullets
 from karat.report.lookups import EvaluationView
-
-if TYPE_CHECKING:
-    from karat.results.study import Study
+from karat.results.study import Study
 
 
 def document(study: Study) -> Document:

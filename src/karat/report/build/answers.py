@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from dataclasses import replace
-from typing import TYPE_CHECKING
 
+from karat.core.measure import Measure
 from karat.core.text.words import amount, clean, excerpt, names, number, percent, plural
-from karat.report.answers import HEURISTIC, KNOWN, UNKNOWN
+from karat.report.answers import HEURISTIC, KNOWN, UNKNOWN, Answers, Bill
 from karat.report.build._parts import value_of
 from karat.report.build.outcomes import outcome_blocks
 from karat.report.document import (
@@ -23,14 +23,9 @@ from karat.report.document import (
     Widget,
     bullets,
 )
-from karat.report.lookups import EvaluationView
+from karat.report.lookups import EvaluationView, StudyView
 from karat.results.decisions import SUPPORT
-
-if TYPE_CHECKING:
-    from karat.core.measure import Measure
-    from karat.report.answers import Answers, Bill
-    from karat.report.lookups import StudyView
-    from karat.results.evaluation import Evaluation
+from karat.results.evaluation import Evaluation
 
 MEASURES = 5  # of answers that come first
 BRIEF = 3  # columns in brief

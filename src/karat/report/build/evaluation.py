@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from typing import TYPE_CHECKING
 
+from karat.core.measure import Measure
 from karat.core.text.words import NONE, estimate, figure, names, number, percent
 from karat.report.answers import Answers
 from karat.report.build._parts import input_items, notes_of, value_of
@@ -29,11 +29,7 @@ from karat.report.document import (
 )
 from karat.report.lookups import EvaluationView
 from karat.results.decisions import BARRED, BestSystems, headlines, is_out_of_reach, overlap
-from karat.results.evaluation import Usage
-
-if TYPE_CHECKING:
-    from karat.core.measure import Measure
-    from karat.results.evaluation import Evaluation, Matching, Summary
+from karat.results.evaluation import Evaluation, Matching, Summary, Usage
 
 COLUMNS = 5  # systems as columns; more stand as rows
 VERDICTS = 4  # lines in brief

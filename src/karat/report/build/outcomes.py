@@ -3,13 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from typing import TYPE_CHECKING
 
 from karat.core.text.words import number, percent, plural
 from karat.report.document import Block, Cell, Column, Table, Value, text_columns
-
-if TYPE_CHECKING:
-    from karat.results.evaluation import Evaluation, OutcomeShare, OutcomeTable, SelectiveAccuracy
+from karat.results.evaluation import Evaluation, OutcomeShare, OutcomeTable, SelectiveAccuracy
 
 _SUFFICIENT = {True: "sufficient", False: "not sufficient", None: "not known"}
 ROWS = 6  # in brief

@@ -4,15 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from karat.core.text.words import NONE, plural
 from karat.report.build._parts import input_items
 from karat.report.build.evaluation import about
 from karat.report.document import Block, Cell, Column, Detail, Heading, Link, Listing, ListItem, Table, facts
-
-if TYPE_CHECKING:
-    from karat.report.lookups import StudyView
+from karat.report.lookups import StudyView
 
 FULL, PAGE = Detail.FULL, Detail.PAGE
 FEW = 40  # entries of the manifest that need no folding

@@ -4,24 +4,22 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
 from functools import cached_property
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 
 from karat.core.errors import UsageError, did_you_mean
 from karat.core.scores import Status
 from karat.core.text.words import clean, excerpt, number, plural
+from karat.core.types import Question
 from karat.report.answers import Answers, Judgement
 from karat.report.build.explanation import place_of
 from karat.report.build.steps import steps_blocks
 from karat.report.document import Block, Cell, Column, Detail, Document, Heading, Listing, ListItem, Table, Text, facts
 from karat.report.labels import LABELS
 from karat.report.lookups import StudyView
-
-if TYPE_CHECKING:
-    from karat.core.types import Question
-    from karat.results.evaluation import StepRecord
-    from karat.results.study import Failure, Study, StudyAnswer, StudyHit
+from karat.results.evaluation import StepRecord
+from karat.results.study import Failure, Study, StudyAnswer, StudyHit
 
 _TEXT, _NAME = 160, 80  # characters shown of a hit's text and of a name
 _ROWS = 6  # systems in brief

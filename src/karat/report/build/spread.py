@@ -2,12 +2,8 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
-
 from karat.core.text.words import number
-
-if TYPE_CHECKING:
-    from karat.results.evaluation import Summary
+from karat.results.evaluation import Summary
 
 FEW = 5  # below this a shape is an accident
 PILED = 0.10  # share of the questions at an end of the range that is worth naming

@@ -3,13 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from typing import TYPE_CHECKING
 
 from karat.core.text.words import amount, clean, excerpt, percent, plural
 from karat.report.document import Block, Detail, Heading, Listing, ListItem, Text
-
-if TYPE_CHECKING:
-    from karat.results.evaluation import StepHit, StepRecord
+from karat.results.evaluation import StepHit, StepRecord
 
 CALLS, HITS = 20, 10  # shown unless all are asked for
 _TEXT, _NAME = 160, 80  # characters shown of a query and of a name

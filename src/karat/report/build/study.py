@@ -6,7 +6,7 @@ from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
 from functools import partial
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from karat.core.text.words import NONE, NOT_DIFFERENT, amount, estimate, names, number, plural, probability
 from karat.report.build import methods, provenance
@@ -41,9 +41,7 @@ from karat.report.labels import LABELS, gained
 from karat.report.lookups import StudyView
 from karat.results.decisions import BARRED, has_no_gain
 from karat.results.evaluation import SIGNIFICANT
-
-if TYPE_CHECKING:
-    from karat.results.study import Choice, FailureCount, Study
+from karat.results.study import Choice, FailureCount, Study
 
 ROWS = 8  # systems in brief
 SENTENCES = 2  # on the choice, after the first

@@ -5,7 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from typing import TYPE_CHECKING
 
-from karat.core.text.words import amount, number, plural
+from karat.core.text.words import plural
+from karat.report.build.gate import figure as written
 from karat.report.document import Block, Detail, Document, Heading, Listing, ListItem, Text
 
 if TYPE_CHECKING:
@@ -63,9 +64,9 @@ def _each(figures: Sequence[Figure]) -> Iterator[str]:
     for figure in figures:
         numbers = []
         if figure.printed is not None:
-            numbers.append(f"printed {_written(figure.printed)}")
+            numbers.append(f"printed {written(figure.printed)}")
         if figure.recomputed is not None and figure.verdict != "ok":
-            numbers.append(f"should be {_written(figure.recomputed)}")
+            numbers.append(f"should be {written(figure.recomputed)}")
         if figure.question is not None and figure.apart:
             numbers.append(f"question {figure.question}")
         yield ": ".join(part for part in (_about(figure), ", ".join(numbers), figure.why) if part)
@@ -86,7 +87,3 @@ def _about(figure: Figure) -> str:
     what = "" if figure.what in ("rows", "order", figure.name) else f" {figure.what}"
     values = f" ({figure.cells:,} values)" if figure.what == "rows" and not figure.apart else ""
     return ", ".join(part for part in (figure.where, f"{figure.name}{what}{values}".strip()) if part)
-
-
-def _written(value: float) -> str:
-    return amount(value, 4) if abs(value) > 10 or value == int(value) else number(value)

@@ -2,7 +2,7 @@
 
 from karat.report.charts._chart import CHARTS, Chart, Missing
 from karat.report.charts._comparison import comparison_charts
-from karat.report.charts._draw import Drawing, chart_specs, draw, write_charts
+from karat.report.charts._draw import Drawing, draw, write_charts
 from karat.report.charts._style import theme
 
-__all__ = ["CHARTS", "Chart", "Drawing", "Missing", "chart_specs", "comparison_charts", "draw", "theme", "write_charts"]
+__all__ = ["CHARTS", "Chart", "Drawing", "Missing", "comparison_charts", "draw", "theme", "write_charts"]

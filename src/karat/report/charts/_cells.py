@@ -3,15 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
+import altair as alt
+
+from karat.core.measure import Measure
 from karat.report.charts._lens import Lens, mean_tips
 from karat.report.charts._style import CELLS, DARK_FROM, NORMAL, SMALL, names_axis
-
-if TYPE_CHECKING:
-    import altair as alt
-
-    from karat.core.measure import Measure
 
 WIDE, HIGH, LINE = 92, 42, 15
 
@@ -33,8 +31,6 @@ def cells(
     rows: list[dict[str, Any]], systems: Sequence[str], columns: Sequence[str], top: float
 ) -> alt.LayerChart | alt.FacetChart:
     """Rows of `cell_rows`. `shade` is what the colour shows, from 0 to top; None is no value."""
-    import altair as alt
-
     lines = max((column.count("\n") for column in columns), default=0)  # beyond the first
     longest = max((len(line) for column in columns for line in column.split("\n")), default=0)
     level = {column: "\n" * (lines - column.count("\n")) + column for column in columns}  # all end above the cells

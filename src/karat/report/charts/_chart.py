@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import KW_ONLY, dataclass
-from typing import TYPE_CHECKING, Any, TypeAlias
+from typing import TYPE_CHECKING, TypeAlias
 
-from karat.core.registry import Registry
+from karat.core.registry import Registry, instance_of
 from karat.results.study import Study
 
 if TYPE_CHECKING:
@@ -42,12 +42,7 @@ class Chart:
         return self.name if self.number is None else f"{self.number}_{self.name}"
 
 
-def _find(source: Any) -> Chart | None:
-    chart = getattr(source, "chart", source)
-    return chart if isinstance(chart, Chart) else None
-
-
-CHARTS: Registry[Chart] = Registry("chart", ("karat.report.charts",), "karat.charts", _find)
+CHARTS = Registry("chart", ("karat.report.charts",), "karat.charts", instance_of(Chart, "chart"))
 
 
 def in_order() -> list[Chart]:

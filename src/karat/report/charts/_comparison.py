@@ -2,14 +2,12 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from karat.core.text.words import clean, interval, number, probability, signed
+from karat.report.charts._chart import Figure
+from karat.results.comparison import ComparedMeasure, Comparison
 from karat.results.decisions import better
-
-if TYPE_CHECKING:
-    from karat.report.charts._chart import Figure
-    from karat.results.comparison import ComparedMeasure, Comparison
 
 ROWS = 40  # pairs of a forest
 CELLS = 24  # rows of a heat map

@@ -7,15 +7,13 @@ import re
 from collections.abc import Callable
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from karat.core.text.words import clean
 from karat.io.writing import write_whole
 from karat.report.charts._chart import Missing, in_order
 from karat.report.charts._style import Theme, theme
-
-if TYPE_CHECKING:
-    from karat.results.study import Study
+from karat.results.study import Study
 
 Counted = Callable[[int, int], None]
 SCALE = 2  # pixels of a PNG per unit of the chart
@@ -24,7 +22,10 @@ _CLIP = re.compile(r'( id="|="url\(#)(clip|gradient_)(\d+)(?=["\)])')
 
 @dataclass(frozen=True)
 class Drawing:
-    """The Vega-Lite specification of each chart that could be drawn, and why the others could not."""
+    """The Vega-Lite specification of each chart that could be drawn, and why the others could not.
+
+    They have no colours of their own: a page passes `theme()` as configuration.
+    """
 
     specs: dict[str, dict[str, Any]] = field(default_factory=dict)
     missing: dict[str, Missing] = field(default_factory=dict)
@@ -49,11 +50,6 @@ def draw(study: Study, progress: Counted = lambda done, total: None) -> Drawing:
             drawing.specs[chart.stem] = spec
     progress(len(charts), len(charts))
     return drawing
-
-
-def chart_specs(study: Study) -> dict[str, dict[str, Any]]:
-    """Vega-Lite specifications for a page, without colours of their own: the page passes `theme()` as configuration."""
-    return draw(study).specs
 
 
 def write_charts(

@@ -4,15 +4,15 @@ from __future__ import annotations
 
 import json
 import re
-from typing import TYPE_CHECKING, Any
+from typing import Any
+
+import altair as alt
 
 from karat.core.text.words import clean
 from karat.report.charts._chart import Chart, Figure, Missing, Study
 from karat.report.charts._lens import INTERVALS, LINES, Lens, distinct, mean_tips
 from karat.report.charts._style import headed, highlight, panel_axis, series_scales
-
-if TYPE_CHECKING:
-    from karat.results.study import Configuration
+from karat.results.study import Configuration
 
 PANELS, ACROSS, WIDE, HIGH = 6, 3, 236, 170
 ALPHA_AT_END = re.compile(r"(?<![\W_])[\W_]*+(?:alpha|α|a)?[\W_]*+(?<!\d)\d++(?:\.\d++)?\s*+$", re.I)
@@ -20,8 +20,6 @@ ALPHA_AT_END = re.compile(r"(?<![\W_])[\W_]*+(?:alpha|α|a)?[\W_]*+(?<!\d)\d++(?
 
 def make(study: Study) -> Figure | Missing:
     """Lines with bands; the best alpha of each line and panel is ringed."""
-    import altair as alt
-
     lens = Lens(study)
     systems_of_study = [c for c in study.configurations if c.name in lens.systems]
     k = _shown_k(systems_of_study, study.k)

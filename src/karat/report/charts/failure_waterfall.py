@@ -5,6 +5,8 @@ from __future__ import annotations
 from itertools import pairwise
 from typing import Any
 
+import altair as alt
+
 from karat.core.scores import Status
 from karat.core.text.words import clean, number, percent
 from karat.report.charts._chart import Chart, Figure, Missing, Study
@@ -17,8 +19,6 @@ WIDE = 430
 
 def make(study: Study) -> Figure | Missing:
     """Each question stands in one step only, so that the steps add up."""
-    import altair as alt
-
     lens = Lens(study)
     if not study.failure_counts:
         return Missing("no failure was attributed")

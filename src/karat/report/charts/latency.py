@@ -2,18 +2,15 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
+import altair as alt
 import numpy as np
 
 from karat.core.text.words import amount, clean
 from karat.report.charts._chart import Chart, Figure, Missing, Study
 from karat.report.charts._lens import BARS, Lens, finite
 from karat.report.charts._style import headed, names_axis, row_height, tips
-
-if TYPE_CHECKING:
-    import altair as alt
-
 
 WIDE = 520
 SHARES = {"p5": 0.05, "p25": 0.25, "p50": 0.5, "p75": 0.75, "p95": 0.95}
@@ -22,8 +19,6 @@ APART = 30  # from this ratio on the scale is logarithmic
 
 def make(study: Study) -> Figure | Missing:
     """Percentiles, since a mean of times is a tale of the slowest."""
-    import altair as alt
-
     lens = Lens(study)
     times = {s: row for s in lens.shown(BARS) if (row := _times(study, s)) is not None}
     if not times:

@@ -4,18 +4,16 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterator, Sequence
-from typing import TYPE_CHECKING, Any
+from typing import Any
+
+import altair as alt
 
 from karat.core.text.words import amount, clean
 from karat.report.build.pareto import PER_QUESTION
 from karat.report.charts._chart import Chart, Figure, Missing, Study
 from karat.report.charts._lens import Lens, finite, shortened
 from karat.report.charts._style import SMALL, headed, tips
-
-if TYPE_CHECKING:
-    import altair as alt
-
-    from karat.results.pareto import ParetoFront, ParetoPoint
+from karat.results.pareto import ParetoFront, ParetoPoint
 
 WIDE, HIGH = 700, 380
 LABELLED = 14  # systems that all have a label; of more only those of the front have one
@@ -28,8 +26,6 @@ _Box = tuple[float, float, float, float]
 
 def make(study: Study) -> Figure | Missing:
     """A panel for each cost that two systems or more are known by."""
-    import altair as alt
-
     lens = Lens(study)
     fronts = [front for front in study.evaluation.pareto if front.measure == study.main]
     if not fronts:
@@ -61,8 +57,6 @@ def _unlabelled(front: ParetoFront) -> str:
 
 
 def _panel(lens: Lens, front: ParetoFront) -> alt.LayerChart | alt.FacetChart:
-    import altair as alt
-
     costs = [point.cost for point in front.points]
     least, most = min(costs), max(costs)
     is_log = least > 0 and most / least > APART

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from typing import Any
 
+import altair as alt
+
 from karat.report.charts._chart import Chart, Figure, Missing, Study
 from karat.report.charts._lens import LINES, Lens
 from karat.report.charts._style import headed, highlight, series_scales, tips
@@ -14,8 +16,6 @@ WIDE, HIGH = 560, 400
 
 def make(study: Study) -> Figure | Missing:
     """A point per cut-off at which both were computed."""
-    import altair as alt
-
     lens = Lens(study)
     plain = {f[0].spec.name: {m.k: m for m in f} for f in cut_families(lens) if not f[0].given}
     precisions, recalls = plain.get("Precision", {}), plain.get("Recall", {})

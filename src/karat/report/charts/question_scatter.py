@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from typing import Any
 
+import altair as alt
+
 from karat.core.text.words import clean, number
 from karat.report.charts._chart import Chart, Figure, Missing, Study
 from karat.report.charts._lens import Lens
@@ -18,8 +20,6 @@ GOLDEN = 0.6180339887498949
 
 def make(study: Study) -> Figure | Missing:
     """Points are shaken a little, in a fixed way: by the place of the question, not by chance."""
-    import altair as alt
-
     lens = Lens(study)
     main, best = lens.main, lens.best
     others = [s for s in lens.by_mean if s != best and lens.mean(s, main) is not None]

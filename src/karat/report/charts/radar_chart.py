@@ -3,15 +3,13 @@
 from __future__ import annotations
 
 import math
-from typing import TYPE_CHECKING, Any, Literal
+from typing import Any, Literal
+
+import altair as alt
 
 from karat.report.charts._chart import Chart, Figure, Missing, Study
 from karat.report.charts._lens import Lens, mean_tips, wrap
 from karat.report.charts._style import headed, highlight, series_scales
-
-if TYPE_CHECKING:
-    import altair as alt
-
 
 SPOKES, LEAST = 8, 3
 SYSTEMS = (4, 5)
@@ -22,8 +20,6 @@ RINGS = 5
 
 def make(study: Study) -> Figure | Missing:
     """Polar coordinates worked out here: Vega-Lite has none. A missing value breaks its outline."""
-    import altair as alt
-
     lens = Lens(study)
     measures = lens.main_measures(SPOKES, bounded=True)
     if len(measures) < LEAST:
@@ -84,8 +80,6 @@ def _point(turn: float, value: float | None, top: float, aside: float = 0.0) -> 
 
 def _web(turns: list[float], names: list[str], top: float, at: Any) -> list[alt.Chart]:
     """Rings with their values, spokes and the names at their ends."""
-    import altair as alt
-
     shares = [i / RINGS for i in range(1, RINGS + 1)]
     corners = [
         {

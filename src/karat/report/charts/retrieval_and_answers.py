@@ -3,19 +3,16 @@
 from __future__ import annotations
 
 from collections import defaultdict
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
+import altair as alt
 import numpy as np
 
+from karat.core.measure import Measure
 from karat.core.text.words import number
 from karat.report.charts._chart import Chart, Figure, Missing, Study
 from karat.report.charts._lens import LINES, Lens, finite
 from karat.report.charts._style import headed, highlight, series_scales, tips
-
-if TYPE_CHECKING:
-    import altair as alt
-
-    from karat.core.measure import Measure
 
 SIDE = 350
 RANKS = 5  # of the first relevant hit, told apart; deeper ones are one group
@@ -23,8 +20,6 @@ RANKS = 5  # of the first relevant hit, told apart; deeper ones are one group
 
 def make(study: Study) -> Figure | Missing:
     """At the left each system by its means; at the right the answers of the best one by where the first hit stood."""
-    import altair as alt
-
     lens = Lens(study)
     rank, answer = _named(lens, "MRR"), _named(lens, "TokenF1")
     if answer is None:
@@ -65,8 +60,6 @@ def _named(lens: Lens, name: str) -> Measure | None:
 
 
 def _systems(lens: Lens, systems: list[str], rank: Measure, answer: Measure) -> alt.LayerChart | alt.FacetChart:
-    import altair as alt
-
     rows = []
     for system in systems:
         across, up = lens.cell(system, rank), lens.cell(system, answer)
@@ -96,8 +89,6 @@ def _systems(lens: Lens, systems: list[str], rank: Measure, answer: Measure) -> 
 
 def _by_rank(lens: Lens, system: str, rank: Measure, answer: Measure) -> alt.LayerChart | alt.FacetChart:
     """Mean answer score by the rank of the first relevant hit."""
-    import altair as alt
-
     groups: dict[int, list[float]] = defaultdict(list)
     for reciprocal, value in zip(lens.per_question(system, rank), lens.per_question(system, answer), strict=True):
         if reciprocal is not None and value is not None:

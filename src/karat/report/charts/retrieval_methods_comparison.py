@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import altair as alt
+
 from karat.report.charts._chart import Chart, Figure, Missing, Study
 from karat.report.charts._lens import BARS, INTERVALS, Lens, mean_tips
 from karat.report.charts._style import BLUE, GREY, SKY, headed, names_axis, row_height
@@ -12,8 +14,6 @@ STANDINGS = {"best mean": BLUE, "interval overlaps that of the best": SKY, "othe
 
 def make(study: Study) -> Figure | Missing:
     """Means with intervals; the best of each panel and those near it are told apart by colour and mark."""
-    import altair as alt
-
     lens = Lens(study)
     measures = lens.main_measures(PANELS)
     if not measures:

@@ -3,20 +3,17 @@
 from __future__ import annotations
 
 from collections import defaultdict
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
+import altair as alt
 import numpy as np
 
+from karat.core.measure import Measure
 from karat.core.text.words import figure
 from karat.report.charts._chart import Chart, Figure, Missing, Study
 from karat.report.charts._lens import INTERVALS, Lens, finite
 from karat.report.charts._style import headed, names_axis, tips
 from karat.results.decisions import SUPPORT
-
-if TYPE_CHECKING:
-    import altair as alt
-
-    from karat.core.measure import Measure
 
 SYSTEMS = (9, 12)
 WIDE, STEP = 560, 62
@@ -28,8 +25,6 @@ def make(study: Study) -> Figure | Missing:
 
     Below the main measure stand those that say how good the answers are and how far they are supported.
     """
-    import altair as alt
-
     lens = Lens(study)
     main = lens.main
     if main is None or lens.best is None:
@@ -98,8 +93,6 @@ def _rows(lens: Lens, systems: list[str], measure: Measure) -> list[dict[str, An
 def _panel(
     lens: Lens, systems: list[str], measure: Measure, rows: list[dict[str, Any]], most: int
 ) -> alt.LayerChart | alt.FacetChart:
-    import altair as alt
-
     domain = lens.domain(systems)
     title = f"{measure.name} of a question"
     base = alt.Chart().encode(y=alt.Y("system:N", sort=domain, title=None, axis=alt.Axis(**names_axis())))

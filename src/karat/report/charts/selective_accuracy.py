@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from typing import Any
 
+import altair as alt
+
 from karat.core.text.words import number
 from karat.report.charts._chart import Chart, Figure, Missing, Study
 from karat.report.charts._lens import LINES, Lens
@@ -15,8 +17,6 @@ POINTS = 200  # of a line at most, its ends among them
 
 def make(study: Study) -> Figure | Missing:
     """A step per answer; a system without confidences is the point where its line would end."""
-    import altair as alt
-
     lens = Lens(study)
     first = next((one.correct_by for one in study.evaluation.selective), None)
     curves = {one.system: one for one in study.evaluation.selective if one.correct_by == first and one.answered}

@@ -4,14 +4,14 @@ from __future__ import annotations
 
 import json
 import re
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
+import altair as alt
+
+from karat.core.measure import Measure
 from karat.report.charts._chart import Chart, Figure, Missing, Study
 from karat.report.charts._lens import INTERVALS, LABEL, LINES, ORDER, Lens, distinct, mean_tips
 from karat.report.charts._style import headed, highlight, panel_axis, series_scales
-
-if TYPE_CHECKING:
-    from karat.core.measure import Measure
 
 PANELS, ACROSS, WIDE, HIGH = 6, 3, 236, 180
 K_AT_END = re.compile(r"(?<![\W_])[\W_]*+(?:top[\W_]*+)?k[\W_]*+\d++\s*+$", re.I)
@@ -20,8 +20,6 @@ SPREAD = 0.56  # of the space between two cut-offs, over which the systems stand
 
 def make(study: Study) -> Figure | Missing:
     """Cut-offs stand at equal distances; systems side by side at each, so that no interval hides another."""
-    import altair as alt
-
     lens = Lens(study)
     families = cut_families(lens)[:PANELS]
     if not families:

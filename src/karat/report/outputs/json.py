@@ -8,17 +8,15 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterator
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
+from karat.core.measure import Measure
 from karat.core.scores import Status
 from karat.report._output import Output
 from karat.report.build.evaluation import leaders
 from karat.report.lookups import EvaluationView, statuses
+from karat.results.evaluation import Evaluation
 from karat.results.serial import plain
-
-if TYPE_CHECKING:
-    from karat.core.measure import Measure
-    from karat.results.evaluation import Evaluation
 
 FORMAT = 1
 

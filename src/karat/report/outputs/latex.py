@@ -2,16 +2,12 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
-
 from karat.report._output import Output
 from karat.report.build.evaluation import means
 from karat.report.document import Document
 from karat.report.lookups import EvaluationView
 from karat.report.render import latex
-
-if TYPE_CHECKING:
-    from karat.results.evaluation import Evaluation
+from karat.results.evaluation import Evaluation
 
 
 def render(evaluation: Evaluation) -> str:

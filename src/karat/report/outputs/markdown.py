@@ -2,14 +2,10 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
-
 from karat.report._output import Output
 from karat.report.build.evaluation import document
 from karat.report.render import markdown
-
-if TYPE_CHECKING:
-    from karat.results.evaluation import Evaluation
+from karat.results.evaluation import Evaluation
 
 
 def render(evaluation: Evaluation) -> str:

@@ -4,13 +4,10 @@ from __future__ import annotations
 
 import io
 from itertools import chain
-from typing import TYPE_CHECKING
 
 from karat.report import frame
 from karat.report._output import Output
-
-if TYPE_CHECKING:
-    from karat.results.evaluation import Evaluation
+from karat.results.evaluation import Evaluation
 
 
 def render(evaluation: Evaluation) -> bytes:

@@ -2,15 +2,11 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
-
 from karat.report._output import Output
 from karat.report.build.evaluation import document
 from karat.report.document import Detail
 from karat.report.render import console
-
-if TYPE_CHECKING:
-    from karat.results.evaluation import Evaluation
+from karat.results.evaluation import Evaluation
 
 WIDTH = 120
 

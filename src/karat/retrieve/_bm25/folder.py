@@ -10,11 +10,12 @@ from __future__ import annotations
 import json
 from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, overload
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from karat.core.errors import InputError
+from karat.core.lazy import LazySequence
 from karat.io.arrays import REMEDY, mapped_array
 from karat.io.writing import write_whole
 from karat.retrieve._bm25.counts import COUNTS, TermCounts
@@ -68,7 +69,7 @@ def write_counts(folder: Path, counted: TermCounts) -> None:
     _save(folder, counted, _PLACES | _COUNTS)
 
 
-class _CountFolders(Sequence[TermCounts]):
+class _CountFolders(LazySequence[TermCounts]):
     """The counts of shards in their folders, each mapped when it is asked for and let go after."""
 
     def __init__(self, folders: Sequence[Path]) -> None:
@@ -77,14 +78,8 @@ class _CountFolders(Sequence[TermCounts]):
     def __len__(self) -> int:
         return len(self._folders)
 
-    @overload
-    def __getitem__(self, place: int) -> TermCounts: ...
-    @overload
-    def __getitem__(self, place: slice) -> Sequence[TermCounts]: ...
-    def __getitem__(self, place: int | slice) -> TermCounts | Sequence[TermCounts]:
-        if isinstance(place, slice):
-            return _CountFolders(self._folders[place])
-        folder = self._folders[place]
+    def _at(self, number: int) -> TermCounts:
+        folder = self._folders[number]
         lexicon = Lexicon(**_arrays(folder, _LEXICON))
         counted = TermCounts(lexicon=lexicon, **_arrays(folder, _PLACES | _COUNTS))
         _check(folder, _unsound_terms(lexicon) or _unsound_counts(counted))

@@ -9,17 +9,15 @@ from __future__ import annotations
 import importlib
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, TypeVar
+from typing import Any, TypeVar
 
-from karat.core.registry import Registry, key_of
+from karat.core.registry import Registry, instance_of, key_of
 from karat.core.text.words import excerpt, percent, plural
+from karat.core.types import Question
 from karat.results.drafts import Draft, Fragment
 from karat.results.testset_check import SEVERITIES, Finding, Severity
 from karat.testset.check._context import SEMANTIC, CheckContext
 from karat.testset.check._surroundings import Surroundings
-
-if TYPE_CHECKING:
-    from karat.core.types import Question
 
 __all__ = [
     "CHECKS",
@@ -114,19 +112,9 @@ class FaultRegistry(Registry[Entry]):
         return super().get(name)
 
 
-def _check_in(source: Any) -> Check | None:
-    entry = getattr(source, "check", source)
-    return entry if isinstance(entry, Check) else None
-
-
-def _filter_in(source: Any) -> Filter | None:
-    entry = getattr(source, "filter", source)
-    return entry if isinstance(entry, Filter) else None
-
-
 _FILES = ("karat.testset.check",)
-CHECKS = FaultRegistry("check", _FILES, "karat.checks", _check_in)
-FILTERS = FaultRegistry("filter", _FILES, "karat.filters", _filter_in)
+CHECKS = FaultRegistry("check", _FILES, "karat.checks", instance_of(Check, "check"))
+FILTERS = FaultRegistry("filter", _FILES, "karat.filters", instance_of(Filter, "filter"))
 
 
 def run(

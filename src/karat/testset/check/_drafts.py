@@ -4,13 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
 
 from karat.results.drafts import Draft, Rejected
 from karat.testset.check._check import FILTERS
-
-if TYPE_CHECKING:
-    from karat.testset.check._surroundings import Surroundings
+from karat.testset.check._surroundings import Surroundings
 
 
 @dataclass(frozen=True)

@@ -3,13 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from typing import TYPE_CHECKING
 
 from karat.core.text.words import plural
+from karat.match import Resolution
 from karat.testset.check._check import CheckContext, Finding, check
-
-if TYPE_CHECKING:
-    from karat.match import Resolution
 
 _NAMES = {"url": "web page", "doc": "document", "uuid": "document", "exact": "id"}
 

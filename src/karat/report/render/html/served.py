@@ -3,18 +3,15 @@
 from __future__ import annotations
 
 import threading
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cache
 from importlib.resources import files
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from karat.core.text.wellformed import well_formed
 from karat.report.document import ChartBlock, Detail, Document
 from karat.report.render import html
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator
 
 STYLE, RUNTIME, ENTRY = "style.css", "vega.js", "view.js"
 _KINDS = {".js": "text/javascript; charset=utf-8", ".css": "text/css; charset=utf-8"}
