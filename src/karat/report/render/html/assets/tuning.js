@@ -3,7 +3,7 @@
 import { apiPath, ask, notice, persist, problem } from "./api.js";
 import { copyButton } from "./copy.js";
 import { alphaCurve } from "./curve.js";
-import { breakable, brief, choice, figure, line, make } from "./dom.js";
+import { breakable, brief, choice, figure, line, make, refill, signed } from "./dom.js";
 import { change, know, listen, params } from "./state.js";
 import { marked, termsOf } from "./terms.js";
 
@@ -14,7 +14,6 @@ const POLL = 500;
 const SHOWN = 8; // questions that are named before the rest is folded
 
 const wait = (ms) => new Promise((go) => setTimeout(go, ms));
-const signed = (value) => `${value > 0 ? "+" : ""}${figure(value, 3)}`;
 const range = ({ low, high }) => (typeof low === "number" ? `[${figure(low, 3)}, ${figure(high, 3)}]` : "");
 
 /** The page of tuning: waits for the index, then builds what follows the settings. */
@@ -113,7 +112,7 @@ function tuningPage(place, facts, run) {
       if (mine.signal.aborted) return;
       showMeans();
       curve.classList.remove("old");
-      curve.replaceChildren(alphaCurve(second, (alpha) => change({ alpha: String(alpha), fusion: "weighted" })), make("figcaption", { textContent: `${second.main} with 95% interval` }));
+      refill(curve, alphaCurve(second, (alpha) => change({ alpha: String(alpha), fusion: "weighted" })), make("figcaption", { textContent: `${second.main} with 95% interval` }));
       verdict.replaceChildren(...decision(second));
       place.removeAttribute("aria-busy");
     } catch (error) {
