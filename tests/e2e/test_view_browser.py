@@ -273,8 +273,9 @@ def test_the_list_of_runs_keeps_order_place_and_keys_while_a_run_goes_on(visit):
     going = {"id": "going", "name": "going", "state": "running"}
     rounds = []
     page.route("**/api/runs", lambda route: rounds.append(1) or route.fulfill(json={"runs": [going, *runs]}))
-    page.evaluate("""async runs => { const { startRuns } = await import("/assets/runs.js");
-      startRuns(document.querySelector("main"), { runs, total: runs.length, most: 200 }); }""", [going, *runs])  # fmt: skip
+    start = """async runs => { const { startRuns } = await import("/assets/runs.js");
+      startRuns(document.querySelector("main"), { runs, total: runs.length, most: 200 }); }"""
+    page.evaluate(start, [going, *runs])
     names = "[...document.querySelectorAll('tr[data-run]')].map(e => e.dataset.run)"
     for order in (["r2", "r0", "going", "r1"], ["r0", "r2", "going", "r1"]):  # without a value last, either way
         page.get_by_role("button", name="mean").click()

@@ -11,6 +11,7 @@ from karat.experiment.study import values_of
 from karat.experiment.tuning import own_systems, setting_of, spec_of_run
 from karat.results.serial import plain
 from karat.stats.arrays import TIE, Floats, finite, mean_known
+from karat.web.filters import NO_KIND, Filters
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -37,9 +38,9 @@ def figures_of(tuner: Tuner, run: RunFolder, view: View, grid: Grid, baseline: s
         (values,), earlier = values_of(scores, measure.name), before.values(measure) if before is not None else None
         rows.append({"name": measure.name, "unit": measure.spec.unit, **_means(values, earlier)})
     (own,), earlier = values_of(scores, main.name), before.values(main) if before is not None else None
-    kinds = [question.kind for question in tuner.testset]
+    kinds = [question.kind or NO_KIND for question in tuner.testset]
     by_kind = []
-    for kind in dict.fromkeys(kind for kind in kinds if kind is not None):
+    for kind in dict.fromkeys(kinds) if "kind" in tuner.testset.slices else ():
         chosen = np.array([one == kind for one in kinds])
         part = _means(own[chosen], earlier[chosen] if earlier is not None else None)
         by_kind.append({"kind": kind, **part})
@@ -56,10 +57,12 @@ def figures_of(tuner: Tuner, run: RunFolder, view: View, grid: Grid, baseline: s
 
 
 def _means(values: Floats, earlier: Floats | None) -> dict[str, Any]:
-    """A mean with the number of values, and that of the baseline."""
-    shown = {"mean": finite(float(mean_known(values))), "n": int(np.isfinite(values).sum()), "baseline": None}
+    """A mean with the number of values, that of the baseline, and their difference over the questions of both."""
+    shown: dict[str, Any] = {"mean": finite(float(mean_known(values))), "n": int(np.isfinite(values).sum())}
+    shown |= dict.fromkeys(("baseline", "baseline_n", "difference"))
     if earlier is not None:
-        shown["baseline"] = finite(float(mean_known(earlier)))
+        shown |= {"baseline": finite(float(mean_known(earlier))), "baseline_n": int(np.isfinite(earlier).sum())}
+        shown["difference"] = finite(float(mean_known(values - earlier)))
     return shown
 
 
@@ -94,8 +97,6 @@ class _Baseline:
     """The scores of a system of the run: as the run has them, else worked out at another cut-off."""
 
     def __init__(self, tuner: Tuner, run: RunFolder, view: View, grid: Grid, name: str) -> None:
-        from karat.web.filters import Filters
-
         self._table, self._name = view.table(run), name
         Filters(systems=(name,)).known_to(self._table.systems, self._table.measures)
         self._ids = {id_: place for place, id_ in enumerate(self._table.ids)}

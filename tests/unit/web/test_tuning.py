@@ -6,6 +6,7 @@ import time
 from urllib.parse import urlencode
 
 import numpy as np
+import polars as pl
 import pytest
 from tuned_runs import SPEC, write_tunable
 from viewed import Browser, run_with, small_study
@@ -124,6 +125,34 @@ def test_questions_won_and_lost_are_counted_by_question(browser, run, folder):
     assert found["won"] + found["lost"] > 0
     lost = {f"q{n}" for n in np.flatnonzero(gap < 0)}
     assert {one["id"] for one in found["lost_questions"]} == lost
+
+
+def test_a_baseline_without_values_is_compared_where_both_have_one_and_no_question_is_left_out(tmp_path):
+    write_tunable(tmp_path, questions=12)
+    asked = [json.loads(line) for line in (tmp_path / "qa.jsonl").read_text().splitlines()]
+    without = [{name: value for name, value in one.items() if name != "kind"} for one in asked[8:]]
+    (tmp_path / "qa.jsonl").write_text("".join(f"{json.dumps(one)}\n" for one in [*asked[:8], *without]))
+    run_spec(tmp_path / "karat.yaml")
+    (path,) = [path for path in (tmp_path / "runs").iterdir() if (path / "manifest.json").is_file()]
+    rows = pl.read_parquet(path / "rows.parquet")
+    failed = (pl.col("system") == "mine") & pl.col("question_id").is_in(["q0", "q1", "q2"])
+    rows = rows.with_columns(pl.when(~failed).then(pl.col("Recall@3")).alias("Recall@3"))
+    rows.write_parquet(path / "rows.parquet")
+    browser = Browser(tmp_path / "runs")
+    opened(browser, path.name)
+    found = tuned(browser, path, alpha=0, k=3, baseline="mine")
+    swept = sweep(tmp_path / "qa.jsonl", index_in(tmp_path), {"alpha": "0", "k": 3}, measures="Recall@3", main="Recall")
+    own = swept.scores.values[0, :, 0]
+    mine = rows.filter(pl.col("system") == "mine")["Recall@3"].fill_null(np.nan).to_numpy()
+    recall = next(one for one in found["measures"] if one["name"] == "Recall@3")
+    assert (recall["n"], recall["baseline_n"]) == (12, 9)
+    assert recall["difference"] == np.nanmean(own - mine) != recall["mean"] - recall["baseline"]
+    kinds = {one["kind"]: (one["n"], one["baseline_n"], one["mean"]) for one in found["kinds"]}
+    assert kinds == {
+        "fact": (4, 2, own[0:8:2].mean()),
+        "list": (4, 3, own[1:8:2].mean()),
+        "(none)": (4, 4, own[8:].mean()),
+    }
 
 
 @pytest.mark.parametrize(
