@@ -127,11 +127,13 @@ def test_questions_won_and_lost_are_counted_by_question(browser, run, folder):
     assert {one["id"] for one in found["lost_questions"]} == lost
 
 
-def test_a_baseline_without_values_is_compared_where_both_have_one_and_no_question_is_left_out(tmp_path):
-    write_tunable(tmp_path, questions=12)
+def test_with_gaps_in_the_values_all_is_as_in_a_sweep_and_the_difference_is_of_the_questions_of_both(tmp_path):
+    write_tunable(tmp_path)
     asked = [json.loads(line) for line in (tmp_path / "qa.jsonl").read_text().splitlines()]
-    without = [{name: value for name, value in one.items() if name != "kind"} for one in asked[8:]]
-    (tmp_path / "qa.jsonl").write_text("".join(f"{json.dumps(one)}\n" for one in [*asked[:8], *without]))
+    for n, one in enumerate(asked):
+        one |= {"answerable": False, "gold": []} if n % 7 == 3 else {}
+        one |= {"kind": None} if n >= 30 else {}
+    (tmp_path / "qa.jsonl").write_text("".join(f"{json.dumps(one)}\n" for one in asked))
     run_spec(tmp_path / "karat.yaml")
     (path,) = [path for path in (tmp_path / "runs").iterdir() if (path / "manifest.json").is_file()]
     rows = pl.read_parquet(path / "rows.parquet")
@@ -141,18 +143,20 @@ def test_a_baseline_without_values_is_compared_where_both_have_one_and_no_questi
     browser = Browser(tmp_path / "runs")
     opened(browser, path.name)
     found = tuned(browser, path, alpha=0, k=3, baseline="mine")
-    swept = sweep(tmp_path / "qa.jsonl", index_in(tmp_path), {"alpha": "0", "k": 3}, measures="Recall@3", main="Recall")
-    own = swept.scores.values[0, :, 0]
+    measures = [one["name"] for one in found["measures"]]
+    swept = sweep(tmp_path / "qa.jsonl", index_in(tmp_path), {"alpha": "0", "k": 3}, measures=measures, main="Recall")
+    summaries = swept.evaluation(("kind",)).summaries
+    means = {one["name"]: (one["mean"], one["n"]) for one in found["measures"]}
+    assert means == {s.measure: (s.mean, s.n) for s in summaries if s.slice is None}
+    kinds = {one["kind"]: (one["mean"], one["n"]) for one in found["kinds"]}
+    assert kinds == {s.value: (s.mean, s.n) for s in summaries if s.slice and s.measure == "Recall@3"}
+    assert list(kinds) == ["fact", "list", "(none)"]
+    own = swept.scores.values[0, :, measures.index("Recall@3")]
     mine = rows.filter(pl.col("system") == "mine")["Recall@3"].fill_null(np.nan).to_numpy()
     recall = next(one for one in found["measures"] if one["name"] == "Recall@3")
-    assert (recall["n"], recall["baseline_n"]) == (12, 9)
-    assert recall["difference"] == np.nanmean(own - mine) != recall["mean"] - recall["baseline"]
-    kinds = {one["kind"]: (one["n"], one["baseline_n"], one["mean"]) for one in found["kinds"]}
-    assert kinds == {
-        "fact": (4, 2, own[0:8:2].mean()),
-        "list": (4, 3, own[1:8:2].mean()),
-        "(none)": (4, 4, own[8:].mean()),
-    }
+    assert (recall["n"], recall["baseline_n"]) == (34, 31)
+    assert recall["difference"] == pytest.approx(np.nanmean(own - mine))
+    assert recall["difference"] != pytest.approx(recall["mean"] - recall["baseline"])
 
 
 @pytest.mark.parametrize(
