@@ -172,6 +172,15 @@ def test_filters_stand_in_the_address_and_back_undoes_them(visit):
     page.get_by_role("button", name=re.compile("^list"), pressed=True).wait_for()
 
 
+def test_a_difference_is_shown_whichever_systems_have_a_column(visit):
+    page = visit(questions(query="a=bm25&b=dense&differ=0.5&system=dense"))
+    settle(page)
+    gaps = [float(text.split("\n")[-1]) for _, text in lines(page)]
+    assert all(abs(gap) >= 0.5 for gap in gaps)
+    names = page.get_by_role("columnheader").all_inner_texts()
+    assert [name.strip("↑ ") for name in names] == ["#", "Question", "Kind", "dense", "B − A"]
+
+
 def test_a_link_shows_what_it_was_made_of(visit):
     query = "text=section+777&kind=list&min=0.1&sort=dense%3AF1%405&order=down&system=dense"
     page = visit(questions(query=query))

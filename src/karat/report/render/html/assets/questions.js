@@ -36,6 +36,7 @@ export function startQuestions(place, facts) {
 
   function fetchPage(offset, limit, signal) {
     const query = queryOf(facts, MOST);
+    for (const name of ["a", "b"]) if (query.get(name) && !query.has("system", query.get(name))) query.append("system", query.get(name)); // of which the difference is
     query.set("offset", offset);
     query.set("limit", limit);
     return ask(apiPath(run, "rows", query), { signal });
