@@ -102,6 +102,10 @@ def test_a_point_of_the_curve_is_taken_by_keyboard(visit):
     page.keyboard.press("ArrowRight")
     page.keyboard.press("Enter")
     page.locator("#means th", has_text="hybrid alpha=0.55").wait_for()
+    settled(page)
+    page.keyboard.press("ArrowRight")  # the drawing is another, and the point still has the keys
+    page.keyboard.press("Enter")
+    page.locator("#means th", has_text="hybrid alpha=0.6").wait_for()
 
 
 def test_another_fusion_rests_what_it_does_not_use(visit):

@@ -172,6 +172,15 @@ def test_filters_stand_in_the_address_and_back_undoes_them(visit):
     page.get_by_role("button", name=re.compile("^list"), pressed=True).wait_for()
 
 
+def test_a_difference_is_shown_whichever_systems_have_a_column(visit):
+    page = visit(questions(query="a=bm25&b=dense&differ=0.5&system=dense"))
+    settle(page)
+    gaps = [float(text.split("\n")[-1]) for _, text in lines(page)]
+    assert all(abs(gap) >= 0.5 for gap in gaps)
+    names = page.get_by_role("columnheader").all_inner_texts()
+    assert [name.strip("↑ ") for name in names] == ["#", "Question", "Kind", "dense", "B − A"]
+
+
 def test_a_link_shows_what_it_was_made_of(visit):
     query = "text=section+777&kind=list&min=0.1&sort=dense%3AF1%405&order=down&system=dense"
     page = visit(questions(query=query))
@@ -245,6 +254,58 @@ def test_keys_walk_through_the_list_and_its_questions(visit):
     assert "Next question" in keys.inner_text()
     page.keyboard.press("Escape")
     assert not keys.is_visible()
+
+
+def test_what_is_pressed_by_a_key_keeps_the_keys(visit):
+    page = visit(questions(SMALL))
+    settle(page)
+    column = page.get_by_role("columnheader", name="dense").get_by_role("button")
+    column.focus()
+    for order in ("down", "up", "down"):
+        page.keyboard.press("Enter")
+        page.wait_for_url(lambda url, order=order: parse_qs(urlsplit(url).query).get("order", ["up"]) == [order])
+        settle(page)
+        assert column.evaluate("e => e === document.activeElement")
+    bar = page.locator('.facets [data-value="fact"]')
+    bar.focus()
+    page.keyboard.press("Enter")
+    page.locator('.facets [data-value="fact"][aria-pressed="true"]').wait_for()
+    page.keyboard.press("Enter")
+    page.locator('.facets [data-value="fact"][aria-pressed="false"]').wait_for()
+    assert "open" not in asked(page)
+
+
+def test_the_list_of_runs_keeps_order_place_and_keys_while_a_run_goes_on(visit):
+    page = visit("/", NARROW, quiet=False)
+    runs = [{"id": f"r{n}", "name": f"run {n}", "state": "done", "main": "MRR", "mean": mean, "cost_usd": None}
+            for n, mean in enumerate((-0.5, None, 0.5))]  # fmt: skip
+    going = {"id": "going", "name": "going", "state": "running"}
+    rounds = []
+    page.route("**/api/runs", lambda route: rounds.append(1) or route.fulfill(json={"runs": [going, *runs]}))
+    start = """async runs => { const { startRuns } = await import("/assets/runs.js");
+      startRuns(document.querySelector("main"), { runs, total: runs.length, most: 200 }); }"""
+    page.evaluate(start, [going, *runs])
+    names = "[...document.querySelectorAll('tr[data-run]')].map(e => e.dataset.run)"
+    for order in (["r2", "r0", "going", "r1"], ["r0", "r2", "going", "r1"]):  # without a value last, either way
+        page.get_by_role("button", name="mean").click()
+        assert page.evaluate(names) == order
+    page.get_by_label("Compare run 2 r2").focus()
+    page.keyboard.press("Space")
+    page.locator("#runs .scroll").evaluate("e => e.scrollLeft = 200")
+    seen = len(rounds)
+    while len(rounds) < seen + 2:
+        page.wait_for_timeout(100)
+    page.wait_for_timeout(200)
+    assert page.evaluate(names) == order
+    assert page.get_by_label("Compare run 2 r2").evaluate("e => e.checked && e === document.activeElement")
+    assert page.locator("#runs .scroll").evaluate("e => e.scrollLeft") == 200
+
+
+def test_nothing_has_no_sign(visit):
+    page = visit("/")
+    shown = """async () => { const { figure, signed } = await import("/assets/dom.js");
+      return [figure(-0.0001, 3), figure(-0.25, 2), signed(5e-17), signed(-5e-17), signed(0.1), signed(-0.1)]; }"""
+    assert page.evaluate(shown) == [".000", "-.25", ".000", ".000", "+.100", "-.100"]
 
 
 @pytest.mark.parametrize("viewport", [WIDE, NARROW], ids=["wide", "narrow"])

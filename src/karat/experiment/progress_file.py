@@ -13,6 +13,7 @@ from typing import Any
 from karat.core.errors import InputError
 from karat.core.progress import Progress, seconds_left
 from karat.core.text.words import money
+from karat.io.cells import known_number
 from karat.io.writing import write_whole
 
 PROGRESS = "progress.json"
@@ -84,14 +85,15 @@ class RunProgress:
                 return None
             held = json.loads(path.read_text("utf-8"))
             what, done, total, begun = (held[name] for name in ("what", "done", "total", "begun"))
-            first, cost = held.get("first", 0), held.get("cost_usd")
+            first, cost = held.get("first", 0), known_number(held.get("cost_usd"))
         except (OSError, ValueError, TypeError, KeyError, AttributeError, RecursionError):
             return None
         if not isinstance(what, str) or type(done) is not int or type(total) is not int:
             return None
-        if not 0 <= done <= total < 2**53 or not (cost is None or (isinstance(cost, float | int) and cost >= 0)):
+        if not 0 <= done <= total < 2**53:
             return None
-        left = None
-        if isinstance(begun, int | float) and type(first) is int and first >= 0:
-            left = seconds_left(done, total, time.time() - begun, first)
+        left, since = None, known_number(begun)
+        if since is not None and type(first) is int and first >= 0:
+            left = known_number(seconds_left(done, total, time.time() - since, first))
+        cost = cost if cost is None or cost >= 0 else None
         return cls(what[:_MOST_LETTERS], done, total, None if left is None else round(left, 1), cost)

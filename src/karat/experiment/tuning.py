@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 from collections.abc import Mapping
 from dataclasses import dataclass
+from os.path import isfile
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -46,7 +47,7 @@ def index_of_run(run: RunFolder, runs_dir: Path) -> RunIndex:
     path, generation = str(entries[0].get("path", "")), str(entries[0].get("generation", ""))
     again = "Run the same command again: `karat run` builds it and this page goes on with the new run."
     places = [Path(path), runs_dir.parent / path, runs_dir / "indexes" / Path(path).name]
-    there = [place for place in places if path and (place / "index.json").is_file()]
+    there = [place for place in places if path and isfile(place / "index.json")]
     if not there:
         raise InputError("the index is not there any more", place=path, remedy=again)
     for place in there:
@@ -151,8 +152,8 @@ def spec_file_of(run: RunFolder, folder: Path) -> Path:
     from karat.experiment.spec import FILE
 
     named = _mapping(run.manifest.get("inputs")).get("spec_file")
-    own = Path(named) if isinstance(named, str) and "\0" not in named else None
-    return own if own is not None and own.is_absolute() and own.is_file() else folder / FILE
+    own = Path(named) if isinstance(named, str) else None
+    return own if own is not None and own.is_absolute() and isfile(own) else folder / FILE
 
 
 def _mapping(value: object) -> Mapping[str, Any]:

@@ -17,7 +17,7 @@ from karat.files._entries import entry_fields
 from karat.files._span_texts import answer_in, parsed, question_in
 from karat.files._spans import Hit, Span, hit_keys
 from karat.io import cells
-from karat.io.cells import CellError
+from karat.io.cells import CellError, known_number
 from karat.io.fields import HIT, NESTED, RESULTS, field_name
 from karat.io.pages import PageReader
 from karat.io.shapes import hit_of, record_of
@@ -187,7 +187,7 @@ class ContentReader:
             span.given = hit_keys(self.hits(given))
         total, read, written = (_first(named, names) for names in _USAGE)
         span.tokens = self.tokens(total, read, written, named.get("mlflow.chat.tokenUsage"))
-        span.cost = number_of(named.get("llm.cost.total"))
+        span.cost = known_number(named.get("llm.cost.total"))
         model = parsed(_first(named, _MODEL))
         span.model = self.once(model) if isinstance(model, str) else None
         return span
@@ -246,7 +246,7 @@ class ContentReader:
             self.null_documents += 1
             return dict(_NO_UNIT)
         entry = _entry(parsed(document))
-        score = number_of(entry.get("score"))
+        score = known_number(entry.get("score"))
         if score is None:
             self.odd_documents += not cells.is_missing(entry.pop("score", None))
         else:
@@ -266,11 +266,11 @@ class ContentReader:
 
     def tokens(self, total: Any, read: Any, written: Any, usage: Any = None) -> int | None:
         """Tokens read and written: as given in all, in two parts, or in an object of such counts."""
-        counts = {"total": number_of(total), "input": number_of(read), "output": number_of(written)}
+        counts = {"total": known_number(total), "input": known_number(read), "output": known_number(written)}
         known: dict[str, Any] = {name: value for name, value in counts.items() if value is not None}
         usage = parsed(usage)
         if not known and isinstance(usage, dict):
-            known = {name: number for name, value in usage.items() if (number := number_of(value)) is not None}
+            known = {name: number for name, value in usage.items() if (number := known_number(value)) is not None}
         count = cells.total_of(known)
         return int(count) if count is not None and 0 <= count < cells.GRADE_LIMIT else None
 
@@ -306,13 +306,6 @@ def _entry(document: Any) -> dict[str, Any]:
 def _known(fields: Mapping[str, Any]) -> dict[str, Any]:
     """Fields of a hit that hold one value."""
     return {name: value for name, value in fields.items() if name in _NAMES and isinstance(value, str | int | float)}
-
-
-def number_of(value: Any) -> float | None:
-    """A finite number, None for anything else."""
-    with suppress(CellError):
-        return None if value is None else cells.finite_number(value)
-    return None
 
 
 def _first(attributes: Mapping[str, Any], names: Iterable[str]) -> Any:

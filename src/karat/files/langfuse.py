@@ -7,10 +7,11 @@ from typing import Any
 
 from karat.core.run import Run
 from karat.files._format import Fit, Format, Kind
-from karat.files._span_content import ContentReader, kind_of, number_of, seconds_since_1970
+from karat.files._span_content import ContentReader, kind_of, seconds_since_1970
 from karat.files._span_texts import parsed
 from karat.files._spans import Span
 from karat.files._traces import TraceReader, error_of, keys_of, otel_id
+from karat.io.cells import known_number
 from karat.io.input import Input
 
 _WRAPPERS = ("", "data.", "traces.")
@@ -86,7 +87,7 @@ def _observation(record: Mapping[str, Any], trace: str, root: str | None, conten
             _get(record, "totalTokens"), _get(record, "promptTokens"), _get(record, "completionTokens"),
             usage=_get(record, "usageDetails", "usage_details", "usage"),
         ),
-        cost=number_of(_get(record, "calculatedTotalCost", "totalCost", "total_cost")),
+        cost=known_number(_get(record, "calculatedTotalCost", "totalCost", "total_cost")),
     )  # fmt: skip
     content.fill(span, [record.get("input")], [parsed(record.get("output"))])
     yield span

@@ -7,11 +7,12 @@ from typing import Any
 
 from karat.core.run import Run
 from karat.files._format import Fit, Format, Kind
-from karat.files._span_content import ContentReader, kind_of, number_of, seconds_since_1970
+from karat.files._span_content import ContentReader, kind_of, seconds_since_1970
 from karat.files._span_texts import parsed
 from karat.files._spans import Span
 from karat.files._traces import TraceReader, error_of, keys_of, otel_id, wrapper_of
 from karat.io import cells
+from karat.io.cells import known_number
 from karat.io.input import Input
 
 _KIND = "run_type"
@@ -65,7 +66,7 @@ def _span(run: Mapping[str, Any], own: str, trace: str, parent: str | None, cont
         error=None if cells.is_missing(error) else error_of("error", error),
         model=model if isinstance(model, str) else None,
         tokens=content.tokens(run.get("total_tokens"), run.get("prompt_tokens"), run.get("completion_tokens")),
-        cost=number_of(run.get("total_cost")),
+        cost=known_number(run.get("total_cost")),
     )
     content.fill(span, [run.get("inputs")], [run.get("outputs")])
     return span

@@ -11,9 +11,10 @@ from typing import Any
 
 from karat.core.run import Run
 from karat.files._format import Fit, Format, Kind
-from karat.files._span_content import READ, ContentReader, number_of, seconds_since_1970
+from karat.files._span_content import READ, ContentReader, seconds_since_1970
 from karat.files._spans import Span
 from karat.files._traces import TraceReader, error_of, keys_of, otel_id
+from karat.io.cells import known_number
 from karat.io.input import Input
 from karat.io.json_stream import Inside
 
@@ -60,7 +61,7 @@ def _spans_of(span: Mapping[str, Any], content: ContentReader) -> Iterator[Span]
     own = otel_id(span.get("spanId"))
     if trace is None or own is None:
         return
-    content.cut_spans += (number_of(span.get("droppedAttributesCount")) or 0) > 0
+    content.cut_spans += (known_number(span.get("droppedAttributesCount")) or 0) > 0
     status, name = span.get("status"), span.get("name")
     status = status if isinstance(status, dict) else {}
     one = Span(

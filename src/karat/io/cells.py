@@ -151,6 +151,13 @@ def finite_number(value: Any, what: str = "score") -> float:
     return number
 
 
+def known_number(value: Any) -> float | None:
+    """A finite number, None for anything else."""
+    with suppress(CellError):
+        return None if value is None else finite_number(value)
+    return None
+
+
 def with_point(value: Any) -> str:
     """What to do about a number with a decimal comma; "" for all else."""
     written = isinstance(value, str) and _COMMA.fullmatch(value.strip())

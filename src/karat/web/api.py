@@ -85,7 +85,7 @@ def api_export(request: Request) -> Response:
     if form not in _FORMATS:
         raise UsageError(f"format={form!r:.30}: write {' or '.join(_FORMATS)}.")
     table = view_of(request).table(run)
-    table.numbers(filters)  # what cannot be is refused before anything is sent
+    table.rows(table.numbers(filters)[:1], *table.shown(filters))  # what cannot be is refused before anything is sent
     lines = _csv(table, filters) if form == "csv" else _jsonl(table, filters)
     name = "".join(c if c.isascii() and (c.isalnum() or c in "-_.") else "-" for c in run.id)[:80]
     headers = {"content-disposition": f'attachment; filename="{name}.{form}"'}

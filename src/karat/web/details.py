@@ -6,6 +6,7 @@ from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
 from karat.core.errors import UsageError, did_you_mean
+from karat.io.cells import known_number
 from karat.io.parquet import parquet_columns
 from karat.report.question_detail import failure_words, hit_entry, question_detail
 from karat.web.rows import ROWS, QuestionTable
@@ -82,15 +83,15 @@ def _system(table: QuestionTable, system: str, number: int) -> dict[str, Any]:
     if isinstance(ranked, list):
         marks = scores if isinstance(scores, list) and len(scores) == len(ranked) else [None] * len(ranked)
         hits = [
-            hit_entry(rank, str(id_), _real(mark))
+            hit_entry(rank, str(id_), known_number(mark))
             for rank, (id_, mark) in enumerate(zip(ranked, marks, strict=True), 1)
         ]
     failure, answer = row.get("failure"), row.get("answer")
     return {
         "system": system,
         "scores": {
-            name: {"value": _real(row[name]), "status": row[f"{name}.status"], "reason": row.get(f"{name}.reason")}
-            for name in table.measures
+            m: {"value": known_number(row[m]), "status": row[f"{m}.status"], "reason": row.get(f"{m}.reason")}
+            for m in table.measures
         },
         "failure": failure_words(failure) if isinstance(failure, str) else None,
         "knows_gold": False,
@@ -102,8 +103,3 @@ def _system(table: QuestionTable, system: str, number: int) -> dict[str, Any]:
         },
         "steps": None,
     }  # fmt: skip
-
-
-def _real(value: Any) -> float | None:
-    known = isinstance(value, int | float) and value == value and abs(value) != float("inf")
-    return float(value) if known else None

@@ -8,6 +8,7 @@ from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 from urllib.parse import quote, urlencode
 
+from karat.core.text.wellformed import well_formed
 from karat.core.text.words import plural
 from karat.experiment.progress_file import RunProgress
 from karat.experiment.store import DAMAGED, RUNNING, RunFolder
@@ -31,7 +32,7 @@ _LABEL = {words.title: label for label, words in LABELS.items()}
 
 def of_run(id_: str, page: str = "", **query: Any) -> str:
     """The address of a page of a run."""
-    asked = urlencode([(name, value) for name, value in query.items() if value is not None])
+    asked = urlencode([(name, well_formed(value)) for name, value in query.items() if value is not None])
     return f"/run/{quote(id_, safe='')}{f'/{page}' if page else ''}{f'?{asked}' if asked else ''}"
 
 

@@ -5,6 +5,7 @@ The file may come from anybody. Columns are read one by one, each of one system,
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
@@ -35,6 +36,7 @@ MOST_SYSTEMS, MOST_COLUMNS, MOST_VALUES = 10_000, 5_000, 200
 LONGEST = 1_000  # characters of a question in a list
 SLACK = 1e-9  # .3 - .1 is less than .2
 _REMEDY = "Write the run's files again: karat show RUN -o FOLDER, or run it again."
+_TEXTS = re.compile(r"question|kind|answer|failure|tag\..*|.*\.(status|reason)", re.DOTALL)  # columns of texts
 _STATUS = {status.name: int(status) for status in Status}
 
 
@@ -58,7 +60,7 @@ class QuestionTable:
         self.kinds_of = check_parquet(path, self._place)
         if len(self.kinds_of) > MOST_COLUMNS:
             raise self._unsound(f"it has {len(self.kinds_of):,} columns, and {MOST_COLUMNS:,} is the most")
-        for name in ("system", "question_id"):
+        for name in ("system", "question_id", "status", *filter(_TEXTS.fullmatch, self.kinds_of)):
             self._expect(name)
         runs = self._read(["system"], whole=True)["system"].rle().struct.unnest()
         lengths = runs["len"].to_list()
@@ -79,6 +81,7 @@ class QuestionTable:
 
     def begin_of(self, system: str) -> int:
         """The row of the file at which a system begins."""
+        self._check_order(system)
         return self._begin[system]
 
     def _expect(self, name: str) -> None:
@@ -94,7 +97,6 @@ class QuestionTable:
         for name in named:
             if not self.kinds_of[name].is_numeric():
                 raise self._unsound(f"the measure {name!r:.60} has no numbers")
-            self._expect(f"{name}.status")
         return tuple(sorted(named, key=lambda name: name != self.facts.main))
 
     def _read(self, columns: Sequence[str], system: str | None = None, *, whole: bool = False) -> pl.DataFrame:
@@ -135,10 +137,7 @@ class QuestionTable:
 
     def texts(self, name: str, system: str | None = None) -> pl.Series | None:
         """A column of texts, where there is one."""
-        if name not in self.kinds_of:
-            return None
-        self._expect(name)
-        return self._column(name, system)
+        return self._column(name, system) if name in self.kinds_of else None
 
     def values(self, system: str, measure: str) -> Floats:
         """The scores of a system, NaN where there is none."""
@@ -171,7 +170,6 @@ class QuestionTable:
         def read() -> tuple[NDArray[np.uint8], int]:
             import polars as pl
 
-            self._expect("status")
             series = self._read(["status"], system)["status"]
             unknown = [name for name in series.unique().to_list() if name not in _STATUS]
             if unknown:

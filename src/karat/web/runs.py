@@ -15,15 +15,15 @@ from concurrent.futures import Future
 from contextlib import suppress
 from dataclasses import asdict, dataclass
 from functools import cached_property
-from math import isfinite
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from karat.core.errors import InputError, KaratError, did_you_mean
 from karat.core.text.wellformed import well_formed
 from karat.experiment.progress_file import RunProgress
-from karat.experiment.store import RUNNING, RunFolder, open_run, runs_in
+from karat.experiment.store import MANIFEST, RUNNING, RunFolder, open_run, runs_in
 from karat.files import read_marks
+from karat.io.cells import known_number
 from karat.report.build.question import QuestionView
 from karat.report.lookups import StudyView
 from karat.results.marks import LABELS_FILE, Marks
@@ -88,9 +88,9 @@ class View:
         read, runs = self._listed
         if time.monotonic() - read >= AGE:
             there = runs_in(self.runs_dir)
-            inside = [run for run in there if is_addressable(run.id) and not run.path.is_symlink()]
-            self.left_out = [run.id for run in there if run not in inside]
+            inside = [run for run in there if is_addressable(run.id) and not _leads_elsewhere(run.path)]
             ids = {run.id for run in inside}
+            self.left_out = [run.id for run in there if run.id not in ids]
             named = [run for run in self.named if run.id not in ids]
             runs = [*self._again(named), *inside]
             self._listed = time.monotonic(), runs
@@ -226,7 +226,7 @@ class View:
             "questions": _count(questions),
             "main": _text(summary.get("main")),
             "best": _text(summary.get("best")),
-            **{name: _real(summary.get(name)) for name in ("mean", "low", "high")},
+            **{name: known_number(summary.get(name)) for name in ("mean", "low", "high")},
             "cost_usd": self.cost(run),
             "testset": _text(testset.get("digest")),
             "progress": asdict(progress) if progress is not None else None,
@@ -236,6 +236,11 @@ class View:
 def is_addressable(id_: str) -> bool:
     """Whether an address can name a run; the guard refuses paths with these signs, and others are not Unicode."""
     return id_ == well_formed(id_) and not any(sign in id_ for sign in "\\\ufffd")
+
+
+def _leads_elsewhere(folder: Path) -> bool:
+    """Whether the folder of a run, or what it says of itself, is a link."""
+    return folder.is_symlink() or (folder / MANIFEST).is_symlink()
 
 
 def _opened(folder: Path) -> OpenedStudy:
@@ -283,7 +288,7 @@ def _cost(path: Path) -> float | None:
         total = costs.sum() if len(costs) and costs.dtype.is_numeric() else None
     except KaratError:
         return None
-    return _real(total)
+    return known_number(total)
 
 
 def _once(make: Callable[[], frozenset[str]]) -> Callable[[], frozenset[str]]:
@@ -312,8 +317,3 @@ def _text(value: object) -> str | None:
 
 def _count(value: object) -> int | None:
     return value if type(value) is int and 0 <= value < 2**53 else None
-
-
-def _real(value: object) -> float | None:
-    number = isinstance(value, int | float) and not isinstance(value, bool)
-    return float(value) if number and isfinite(value) else None  # type: ignore[arg-type]

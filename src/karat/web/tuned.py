@@ -11,15 +11,19 @@ from karat.experiment.study import values_of
 from karat.experiment.tuning import own_systems, setting_of, spec_of_run
 from karat.results.serial import plain
 from karat.stats.arrays import TIE, Floats, finite, mean_known
+from karat.stats.summary import NO_VALUE, summarise
+from karat.web.filters import Filters
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Iterator, Sequence
 
     from karat.core.measure import Measure
+    from karat.core.scores import Scores
     from karat.experiment.store import RunFolder
     from karat.experiment.sweep.grid import Grid
     from karat.experiment.sweep.swept import Swept
     from karat.experiment.sweep.tuner import Tuner
+    from karat.results.evaluation import Summary
     from karat.web.runs import View
 
 SHOWN = 50  # questions that are named of those won, and of those lost
@@ -32,17 +36,23 @@ def figures_of(tuner: Tuner, run: RunFolder, view: View, grid: Grid, baseline: s
     swept = tuner.swept(grid)
     scores, main = swept.scores, swept.cells[0]
     before = _Baseline(tuner, run, view, grid, baseline) if baseline else None
-    rows = []
-    for measure in scores.measures:
-        (values,), earlier = values_of(scores, measure.name), before.values(measure) if before is not None else None
-        rows.append({"name": measure.name, "unit": measure.spec.unit, **_means(values, earlier)})
-    (own,), earlier = values_of(scores, main.name), before.values(main) if before is not None else None
-    kinds = [question.kind for question in tuner.testset]
-    by_kind = []
-    for kind in dict.fromkeys(kind for kind in kinds if kind is not None):
-        chosen = np.array([one == kind for one in kinds])
-        part = _means(own[chosen], earlier[chosen] if earlier is not None else None)
-        by_kind.append({"kind": kind, **part})
+    earlier = {m.name: before.values(m) if before is not None else None for m in scores.measures}
+    nothing = np.full(len(tuner.testset), np.nan)
+    values = np.stack([nothing if one is None else one for one in earlier.values()], axis=-1)[None]
+    of_baseline = replace(scores, values=values, status=np.zeros(values.shape, np.uint8))
+    kinds = [question.kind for question in tuner.testset] if "kind" in tuner.testset.slices else None
+    own = values_of(scores, main.name)[0]
+    units = {measure.name: measure.spec.unit for measure in scores.measures}
+    rows, by_kind = [], []
+    for now, then in zip(_summaries(scores, kinds), _summaries(of_baseline, kinds), strict=True):
+        shown: dict[str, Any] = {"mean": now.mean, "n": now.n, "baseline": None, "baseline_n": None, "difference": None}
+        if (other := earlier[now.measure]) is not None:
+            gap = (values_of(scores, now.measure)[0] - other)[_of_kind(kinds, now.value)]
+            shown |= {"baseline": then.mean, "baseline_n": then.n, "difference": finite(float(mean_known(gap)))}
+        if now.slice is None:
+            rows.append({"name": now.measure, "unit": units[now.measure], **shown})
+        elif now.measure == main.name:
+            by_kind.append({"kind": now.value, **shown})
     return {
         "name": swept.configurations[0].name,
         "settings": plain(swept.configurations[0].settings),
@@ -51,16 +61,18 @@ def figures_of(tuner: Tuner, run: RunFolder, view: View, grid: Grid, baseline: s
         "measures": rows,
         "kinds": by_kind,
         "baseline": baseline if before is not None else None,
-        "against": _against(tuner, main, own, earlier),
+        "against": _against(tuner, main, own, earlier[main.name]),
     }
 
 
-def _means(values: Floats, earlier: Floats | None) -> dict[str, Any]:
-    """A mean with the number of values, and that of the baseline."""
-    shown = {"mean": finite(float(mean_known(values))), "n": int(np.isfinite(values).sum()), "baseline": None}
-    if earlier is not None:
-        shown["baseline"] = finite(float(mean_known(earlier)))
-    return shown
+def _summaries(scores: Scores, kinds: Sequence[str | None] | None) -> tuple[Summary, ...]:
+    """Means as a sweep has them, without intervals."""
+    return summarise(scores, slices={} if kinds is None else {"kind": kinds}, intervals=False)
+
+
+def _of_kind(kinds: Sequence[str | None] | None, value: str | None) -> Any:
+    """Which questions are of a kind; all for None."""
+    return slice(None) if kinds is None or value is None else np.array([(kind or NO_VALUE) == value for kind in kinds])
 
 
 def _against(tuner: Tuner, main: Measure, own: Floats, earlier: Floats | None) -> dict[str, Any] | None:
@@ -94,8 +106,6 @@ class _Baseline:
     """The scores of a system of the run: as the run has them, else worked out at another cut-off."""
 
     def __init__(self, tuner: Tuner, run: RunFolder, view: View, grid: Grid, name: str) -> None:
-        from karat.web.filters import Filters
-
         self._table, self._name = view.table(run), name
         Filters(systems=(name,)).known_to(self._table.systems, self._table.measures)
         self._ids = {id_: place for place, id_ in enumerate(self._table.ids)}

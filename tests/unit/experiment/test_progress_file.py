@@ -1,6 +1,7 @@
 """What a running run says of itself, and what one may take of it."""
 
 import json
+import math
 import time
 
 import pytest
@@ -36,6 +37,15 @@ def test_the_time_left_is_that_of_what_this_process_has_done(tmp_path):
 def test_progress_that_is_none_is_none(tmp_path, text):
     (tmp_path / PROGRESS).write_text(text)
     assert RunProgress.of(tmp_path) is None
+
+
+@pytest.mark.parametrize("odd", ["Infinity", "NaN", "1e999", "9" * 400, "-1e308", "-1", "true", "[]"])
+def test_numbers_that_are_none_are_left_out(tmp_path, odd):
+    state = '{"what": "x", "done": 1, "total": 9007199254740991, "first": 0, '
+    (tmp_path / PROGRESS).write_text(f'{state}"begun": {odd}, "cost_usd": {odd}}}')
+    progress = RunProgress.of(tmp_path)
+    assert (progress.seconds_left is None or math.isfinite(progress.seconds_left), progress.cost_usd) == (True, None)
+    assert "x: 1 of " in progress.sentence
 
 
 def test_progress_that_is_a_link_is_not_followed(tmp_path):

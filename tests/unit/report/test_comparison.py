@@ -8,6 +8,7 @@ import pytest
 import karat
 from karat.report import objects, tables
 from karat.report.build.comparison import _letters, _marks, document, means, sentences
+from karat.report.charts import comparison_charts
 from karat.report.document import Document, level_of
 from karat.report.render import console, html, latex, markdown
 
@@ -119,6 +120,15 @@ def test_against_a_baseline():
     assert "$^{**}$ {\\footnotesize [" in paper
     assert "    a & .5" in paper
     assert paper.count("\\\\") == 6
+
+
+def test_a_measure_without_a_difference_has_no_chart():
+    rows = [
+        {"id": f"q{i:02}", "system": s, "MRR": (i % 5 + (s == "b")) / 10, "Hit@5": 1.0 if s == "a" else None}
+        for s in "ab"
+        for i in range(9)
+    ]
+    assert list(comparison_charts(karat.compare(rows))) == ["1_differences_by_MRR"]
 
 
 def test_names_are_escaped():

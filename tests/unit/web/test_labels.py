@@ -8,6 +8,7 @@ import pytest
 from viewed import QUESTIONS, Browser, run_with, small_study
 
 from karat.core.docs import Chunk
+from karat.core.text.wellformed import MARK
 from karat.core.types import TestSet
 from karat.files import read_marks
 from karat.results.marks import LABELS_FILE
@@ -98,6 +99,14 @@ def test_a_damaged_file_is_said_and_not_written_to(own):
     assert browser.json(f"/api/run/{path.name}/rows")["total"] == 4
 
 
+def test_half_a_character_in_a_label_is_shown_as_a_mark(own):
+    browser, path = own
+    label = {"id": "a", "kind": "question", "question": "q1\ud800", "value": "bad", "by": "ann", "at": "2026"}
+    (path / LABELS_FILE).write_text(json.dumps(label) + "\n")
+    page = browser.get(f"/run/{path.name}/labels")
+    assert (page.status, f"question?id=q1{quote(MARK)}" in page.text) == (200, True)
+
+
 def test_a_link_to_another_file_is_not_followed(own, tmp_path):
     browser, path = own
     other = tmp_path / "other.txt"
@@ -117,7 +126,8 @@ def test_labels_need_the_token_and_the_origin(own):
 
 def test_the_queue_has_reasons_and_leaves_out_what_one_labelled(own):
     browser, path = own
-    queue = browser.json(f"/api/run/{path.name}/queue?by=ann")
+    while (queue := browser.json(f"/api/run/{path.name}/queue?by=ann"))["waiting"]:
+        pass
     assert all(item["why"] for item in queue["items"])
     item = next(item for item in queue["items"] if item["kind"] == "question")
     given = {"kind": "question", "question": item["question"], "value": "bad", "by": "ann"}

@@ -4,6 +4,7 @@ import csv
 import io
 import json
 import os
+from datetime import date
 
 import polars as pl
 import pytest
@@ -188,6 +189,13 @@ def test_a_file_that_is_written_again_is_read_again(tmp_path):
         (lambda rows: rows.with_columns(pl.lit(1).alias("Recall@5.status")), "no texts in the column"),
         (lambda rows: rows.with_columns(pl.col("question").cast(pl.Binary)), "no texts in the column 'question'"),
         (lambda rows: rows.with_columns(failure=pl.lit([1])), "no texts in the column 'failure'"),
+        (lambda rows: rows.with_columns(kind=pl.lit(date(2026, 1, 1))), "no texts in the column 'kind'"),
+        (lambda rows: rows.with_columns(answer=pl.lit(1)), "no texts in the column 'answer'"),
+        (
+            lambda rows: rows.with_columns(pl.lit(date(2026, 1, 1)).alias("tag.area")),
+            "no texts in the column 'tag.area'",
+        ),
+        (lambda rows: rows.with_columns(pl.lit(b"x").alias("MRR.reason")), "no texts in the column 'MRR.reason'"),
         (
             lambda rows: rows.with_columns(pl.lit(1).alias(f"c{i}") for i in range(5_001)),
             "columns, and 5,000 is the most",
@@ -202,7 +210,11 @@ def test_a_file_from_anybody_is_refused_in_a_sentence(tmp_path, change, sentence
     reply = Browser(tmp_path).get(f"/api/run/{run.id}/rows")
     assert reply.status == 409
     assert sentence in reply.json["error"]
-    assert Browser(tmp_path).get(f"/run/{run.id}/questions").status == 409
+    assert Browser(tmp_path).get(f"/api/run/{run.id}/export").status == 409  # and not a half of a file
+    (run.path / "study.json.gz").unlink()
+    if sentence != "no status 'odd'":  # which a question says as it stands
+        assert Browser(tmp_path).get(f"/run/{run.id}/question?id=q1").status == 409
+        assert Browser(tmp_path).get(f"/api/run/{run.id}/question?id=q1").status == 409
 
 
 @pytest.mark.parametrize("content", [b"", b"PAR1", b"PAR1" + b"\0" * 100 + b"PAR1", b"x" * 1000])

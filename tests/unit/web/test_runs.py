@@ -67,7 +67,8 @@ def test_the_latest_run_stands_first_and_trends_are_of_one_test_set(tmp_path):
 @pytest.mark.parametrize("change", [
     {"summary": 7}, {"summary": {"mean": "high", "systems": -1, "questions": True, "best": ["x"], "main": {}}},
     {"inputs": []}, {"inputs": {"testset": "x", "indexes": 7}}, {"name": 7, "started": {}, "finished": []},
-    {"summary": {"mean": float("inf"), "low": float("nan")}},
+    {"summary": {"mean": float("inf"), "low": float("nan")}}, {"summary": {"mean": 10**400, "questions": 10**400}},
+    {"inputs": {"spec_file": "/" + "x" * 5_000, "indexes": [{"path": "x" * 5_000, "generation": "g"}]}},
 ])  # fmt: skip
 def test_a_manifest_may_say_anything(tmp_path, change):
     run = run_with(tmp_path, small_study())
@@ -76,7 +77,8 @@ def test_a_manifest_may_say_anything(tmp_path, change):
     browser = Browser(tmp_path)
     (one,) = browser.json("/api/runs")["runs"]
     assert one["mean"] is None
-    for page in ("/", f"/run/{run.id}/questions", f"/api/run/{run.id}", f"/api/run/{run.id}/rows", "/?text=x"):
+    for page in ("/", f"/run/{run.id}/questions", f"/api/run/{run.id}", f"/api/run/{run.id}/rows", "/?text=x",
+                 f"/run/{run.id}/tune"):  # fmt: skip
         assert browser.get(page).status == 200
 
 
@@ -101,6 +103,9 @@ def test_links_to_elsewhere_are_not_followed(tmp_path):
         (inside.path / name).symlink_to(outside.path / name)
     assert browser.get(f"/api/run/{inside.id}/rows").status == 409
     assert browser.get(f"/api/run/{inside.id}/question?id=q1").status == 409
+    (inside.path / "manifest.json").unlink()
+    (inside.path / "manifest.json").symlink_to(outside.path / "manifest.json")
+    assert Browser(tmp_path / "runs").json("/api/runs")["runs"] == []
 
 
 @pytest.mark.parametrize("id_", ["..", ".", "", "manifest.json", "*", "a/../b", "%00", "runs", "LAST"])

@@ -6,6 +6,7 @@ import time
 from urllib.parse import urlencode
 
 import numpy as np
+import polars as pl
 import pytest
 from tuned_runs import SPEC, write_tunable
 from viewed import Browser, run_with, small_study
@@ -124,6 +125,38 @@ def test_questions_won_and_lost_are_counted_by_question(browser, run, folder):
     assert found["won"] + found["lost"] > 0
     lost = {f"q{n}" for n in np.flatnonzero(gap < 0)}
     assert {one["id"] for one in found["lost_questions"]} == lost
+
+
+def test_with_gaps_in_the_values_all_is_as_in_a_sweep_and_the_difference_is_of_the_questions_of_both(tmp_path):
+    write_tunable(tmp_path)
+    asked = [json.loads(line) for line in (tmp_path / "qa.jsonl").read_text().splitlines()]
+    for n, one in enumerate(asked):
+        one |= {"answerable": False, "gold": []} if n % 7 == 3 else {}
+        one |= {"kind": None} if n >= 30 else {}
+    (tmp_path / "qa.jsonl").write_text("".join(f"{json.dumps(one)}\n" for one in asked))
+    run_spec(tmp_path / "karat.yaml")
+    (path,) = [path for path in (tmp_path / "runs").iterdir() if (path / "manifest.json").is_file()]
+    rows = pl.read_parquet(path / "rows.parquet")
+    failed = (pl.col("system") == "mine") & pl.col("question_id").is_in(["q0", "q1", "q2"])
+    rows = rows.with_columns(pl.when(~failed).then(pl.col("Recall@3")).alias("Recall@3"))
+    rows.write_parquet(path / "rows.parquet")
+    browser = Browser(tmp_path / "runs")
+    opened(browser, path.name)
+    found = tuned(browser, path, alpha=0, k=3, baseline="mine")
+    measures = [one["name"] for one in found["measures"]]
+    swept = sweep(tmp_path / "qa.jsonl", index_in(tmp_path), {"alpha": "0", "k": 3}, measures=measures, main="Recall")
+    summaries = swept.evaluation(("kind",)).summaries
+    means = {one["name"]: (one["mean"], one["n"]) for one in found["measures"]}
+    assert means == {s.measure: (s.mean, s.n) for s in summaries if s.slice is None}
+    kinds = {one["kind"]: (one["mean"], one["n"]) for one in found["kinds"]}
+    assert kinds == {s.value: (s.mean, s.n) for s in summaries if s.slice and s.measure == "Recall@3"}
+    assert list(kinds) == ["fact", "list", "(none)"]
+    own = swept.scores.values[0, :, measures.index("Recall@3")]
+    mine = rows.filter(pl.col("system") == "mine")["Recall@3"].fill_null(np.nan).to_numpy()
+    recall = next(one for one in found["measures"] if one["name"] == "Recall@3")
+    assert (recall["n"], recall["baseline_n"]) == (34, 31)
+    assert recall["difference"] == pytest.approx(np.nanmean(own - mine))
+    assert recall["difference"] != pytest.approx(recall["mean"] - recall["baseline"])
 
 
 @pytest.mark.parametrize(

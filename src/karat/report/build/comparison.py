@@ -71,8 +71,8 @@ def document(comparison: Comparison, *, charts: bool = False) -> Document:
     if charts:
         from karat.report.charts import comparison_charts
 
-        blocks.append(Heading("Charts", anchor="charts", menu="Charts", detail=Detail.PAGE))
-        blocks += [ChartBlock(name, spec) for name, spec in comparison_charts(comparison).items()]
+        drawn = [ChartBlock(name, spec) for name, spec in comparison_charts(comparison).items()]
+        blocks += [Heading("Charts", anchor="charts", menu="Charts", detail=Detail.PAGE), *drawn] if drawn else []
     if len(systems) > 2 and comparison.baseline is None:
         title_ = "Who differs significantly from whom"
         blocks.append(Heading(title_, anchor="matrix", menu="Matrix", detail=Detail.FULL))

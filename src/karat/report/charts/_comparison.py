@@ -16,9 +16,15 @@ _ROW = 24
 
 
 def comparison_charts(comparison: Comparison) -> dict[str, dict[str, Any]]:
-    """Vega-Lite specifications by name: a forest for each measure, a heat map for each measure and slice."""
+    """Vega-Lite specifications by name: a forest for each measure, a heat map for each measure and slice.
+
+    A measure by which no pair has a difference has no chart.
+    """
     specs = {}
+    known = {pair.measure for pair in comparison.pairs if pair.difference is not None}
     for place, measure in enumerate(comparison.measures, 1):
+        if measure.name not in known:
+            continue
         specs[f"{place}_differences_by_{measure.name}"] = _plain(forest(comparison, measure))
         for name in dict.fromkeys(part.slice for part in comparison.slices):
             specs[f"{place}_{measure.name}_by_{name}"] = _plain(heatmap(comparison, measure, name))

@@ -36,7 +36,7 @@ export function alphaCurve({ curve, main, name }, take) {
   for (const one of points) {
     const kind = one.best ? "best" : one.same ? "same" : "worse";
     const words = `alpha ${figure(one.alpha, 2)}: ${figure(one.mean, 3)}${typeof one.low === "number" ? ` [${figure(one.low, 3)}, ${figure(one.high, 3)}]` : ""}, ${BESIDE_BEST[kind]}`;
-    const mark = draw("circle", { class: `point ${kind}${one.chosen ? " chosen" : ""}`, cx: x(one.alpha), cy: y(one.mean), r: one.chosen ? 7 : 4.5, role: "button", tabindex: one.chosen ? 0 : -1, "aria-label": words, "data-alpha": one.alpha }, draw("title", {}, words));
+    const mark = draw("circle", { class: `point ${kind}${one.chosen ? " chosen" : ""}`, cx: x(one.alpha), cy: y(one.mean), r: one.chosen ? 7 : 4.5, role: "button", tabindex: one.chosen ? 0 : -1, "aria-label": words, "data-alpha": one.alpha, "data-key": one.alpha }, draw("title", {}, words));
     const step = (by) => [...svg.querySelectorAll(".point")].at(([...svg.querySelectorAll(".point")].indexOf(mark) + by) % points.length)?.focus();
     mark.addEventListener("click", () => take(one.alpha));
     mark.addEventListener("keydown", (event) => {

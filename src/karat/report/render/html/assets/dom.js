@@ -45,6 +45,13 @@ export function breakable(name) {
 /** An id as lists show it: ids may be of any length. */
 export const brief = (id) => (id.length > 80 ? `${id.slice(0, 80)}…` : id);
 
+/** Puts other children in; what had the keys keeps them, by its `data-key`. */
+export function refill(place, ...children) {
+  const key = place.contains(document.activeElement) ? document.activeElement.getAttribute("data-key") : null;
+  place.replaceChildren(...children);
+  if (key !== null) place.querySelector(`[data-key="${CSS.escape(key)}"]`)?.focus({ preventScroll: true });
+}
+
 /** A labelled choice; `options` are [value, title] pairs. */
 export function choice(title, options, changed) {
   const select = make("select", { onchange: () => changed(select.value) });
@@ -74,5 +81,10 @@ export function address(url) {
 export function figure(value, digits = 4) {
   if (typeof value !== "number") return "–";
   const text = value.toFixed(digits);
-  return text.replace(/^(-?)0\./, "$1.");
+  return (Number(text) ? text : text.replace("-", "")).replace(/^(-?)0\./, "$1.");
+}
+
+/** A difference, with its sign where it is not nothing. */
+export function signed(value, digits = 3) {
+  return `${Number(value.toFixed(digits)) > 0 ? "+" : ""}${figure(value, digits)}`;
 }

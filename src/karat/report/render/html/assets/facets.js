@@ -43,6 +43,7 @@ function bars(title, of, name, values, press, words = (value) => value) {
     const button = make("button", { type: "button", "aria-pressed": String(chosen.includes(value)), onclick: () => press(name, value), title: words(value) },
       bar(n / most), make("span", { class: "name", dir: "auto", textContent: words(value) }), make("span", { class: "n", textContent: n.toLocaleString("en") }));
     button.setAttribute("data-value", value);
+    button.setAttribute("data-key", `${name}=${value}`);
     return make("li", {}, button);
   };
   const gone = chosen.filter((value) => !values.some((one) => one.value === value)).map((value) => ({ value, n: 0 }));

@@ -1,6 +1,6 @@
 // A list of any length: only rows in sight are in the page, and pages of rows are fetched as they come near.
 
-import { make } from "./dom.js";
+import { make, refill } from "./dom.js";
 
 export const ROW = 40; // pixels, as in view.css
 const HEAD = 36;
@@ -143,7 +143,7 @@ export function virtualList({ label, fetchPage, fill, header, chosen, loaded, fa
     under.clear();
     grid.setAttribute("aria-busy", "true");
     busy = true;
-    heads.replaceChildren(...header());
+    refill(heads, ...header());
     const stop = new AbortController();
     const page = keepPlace ? Math.floor(range()[0] / PAGE) : 0;
     under.set(page, stop);

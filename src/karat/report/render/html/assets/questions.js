@@ -2,7 +2,7 @@
 
 import { apiPath, ask, notice, persist, problem } from "./api.js";
 import { copyButton } from "./copy.js";
-import { breakable, brief, figure, make } from "./dom.js";
+import { breakable, brief, figure, make, refill, signed } from "./dom.js";
 import { facetBars } from "./facets.js";
 import { chips, columnsOf, filterBar, queryOf } from "./filters.js";
 import { bindKeys } from "./keys.js";
@@ -36,6 +36,7 @@ export function startQuestions(place, facts) {
 
   function fetchPage(offset, limit, signal) {
     const query = queryOf(facts, MOST);
+    for (const name of ["a", "b"]) if (query.get(name) && !query.has("system", query.get(name))) query.append("system", query.get(name)); // of which the difference is
     query.set("offset", offset);
     query.set("limit", limit);
     return ask(apiPath(run, "rows", query), { signal });
@@ -63,7 +64,7 @@ export function startQuestions(place, facts) {
       const next = sorted ? !down : highFirst;
       change({ sort: key === "number" ? null : key, order: next ? "down" : null });
     };
-    const button = make("button", { type: "button", title: highFirst ? `Sort by ${title}` : "", onclick: press }, make("span", {}, ...breakable(title)));
+    const button = make("button", { type: "button", title: highFirst ? `Sort by ${title}` : "", onclick: press, "data-key": key }, make("span", {}, ...breakable(title)));
     const cell = make("span", { role: "columnheader", class: kind }, button);
     if (sorted) cell.setAttribute("aria-sort", down ? "descending" : "ascending");
     return cell;
@@ -101,7 +102,7 @@ export function startQuestions(place, facts) {
 
   function gapCell(a, b) {
     const known = typeof a === "number" && typeof b === "number";
-    return make("span", { role: "gridcell", class: "score gap", textContent: known ? `${b - a > 0 ? "+" : ""}${figure(b - a, 3)}` : "–" });
+    return make("span", { role: "gridcell", class: "score gap", textContent: known ? signed(b - a) : "–" });
   }
 
   function loaded(reply) {
@@ -123,7 +124,7 @@ export function startQuestions(place, facts) {
     facets.setAttribute("aria-busy", "true");
     try {
       const reply = await persist(() => ask(apiPath(run, "facets", queryOf(facts, MOST))), () => {});
-      if (mine === round) facets.replaceChildren(...facetBars(reply, facts, columns().systems[0]));
+      if (mine === round) refill(facets, ...facetBars(reply, facts, columns().systems[0]));
     } catch {
       if (mine === round) facets.replaceChildren(); // the list says what is wrong
     }

@@ -1,7 +1,7 @@
 // The runs: search, choose some to compare, how the main measure went, and how far running ones are.
 
 import { ask } from "./api.js";
-import { draw, figure, line, make } from "./dom.js";
+import { draw, figure, line, make, refill } from "./dom.js";
 import { poll, progressBar } from "./live.js";
 import { addSorting } from "./tables.js";
 
@@ -19,6 +19,7 @@ export function startRuns(place, data) {
   const count = make("output", { "aria-live": "polite" });
   const compare = make("a", { class: "button main", textContent: "Compare" });
   const table = make("div", { class: "table" });
+  const scroll = make("div", { class: "scroll", tabIndex: 0, role: "region", "aria-label": "Runs" });
   const over = make("div", { class: "trends" });
   const search = line("Search", (value) => {
     text = value;
@@ -34,20 +35,20 @@ export function startRuns(place, data) {
   }
 
   function row(run) {
-    const tick = make("input", { type: "checkbox", checked: chosen.has(run.id), disabled: run.state !== "done", "aria-label": `Compare ${run.name} ${run.id}` });
+    const tick = make("input", { type: "checkbox", checked: chosen.has(run.id), disabled: run.state !== "done", "aria-label": `Compare ${run.name} ${run.id}`, "data-key": `choose ${run.id}` });
     tick.addEventListener("change", () => {
       if (tick.checked && chosen.size >= MOST) tick.checked = false;
       chosen[tick.checked ? "add" : "delete"](run.id);
       offer();
     });
-    const name = run.state === "damaged" ? make("span", { textContent: run.name }) : make("a", { href: address(run.id), dir: "auto", textContent: run.name });
-    const mean = typeof run.mean === "number" ? [figure(run.mean, 3), " ", make("small", { textContent: typeof run.low === "number" ? `[${figure(run.low, 3)}, ${figure(run.high, 3)}]` : "" })] : ["–"];
+    const name = run.state === "damaged" ? make("span", { textContent: run.name }) : make("a", { href: address(run.id), dir: "auto", textContent: run.name, "data-key": `open ${run.id}` });
+    const mean = typeof run.mean === "number" ? [figure(run.mean, 3), " ", make("small", { textContent: typeof run.low === "number" ? `[${figure(run.low, 3)}, ${figure(run.high, 3)}]` : "" })] : undefined;
     const cell = (...children) => make("td", {}, ...children);
-    const number = (value, shown = value?.toLocaleString("en")) => make("td", { class: "n", "data-v": value ?? -1 }, shown ?? "–");
+    const number = (value, shown = value?.toLocaleString("en")) => make("td", { class: "n", ...(typeof value === "number" ? { "data-v": value } : {}) }, ...[shown ?? "–"].flat());
     const state = run.state === "running" ? progressBar(run.progress) : make("span", { class: run.state === "done" ? "chip passes" : "chip fails", textContent: run.state });
     return make("tr", { "data-run": run.id }, cell(tick), make("th", { scope: "row" }, name, run.name === run.id ? null : make("small", { textContent: run.id })), cell(state), cell(...when(run.started).split(" ").flatMap((part) => [make("span", { class: "whole", textContent: part }), " "])),
       number(run.systems), number(run.questions), make("td", { dir: "auto" }, run.best ?? ""), cell(run.main ?? ""),
-      make("td", { class: "n", "data-v": run.mean ?? -1 }, ...mean), number(run.cost_usd, typeof run.cost_usd === "number" ? dollars(run.cost_usd) : undefined));
+      number(run.mean, mean), number(run.cost_usd, typeof run.cost_usd === "number" ? dollars(run.cost_usd) : undefined));
   }
 
   function fill() {
@@ -58,10 +59,12 @@ export function startRuns(place, data) {
     const titles = [["", ""], ["run", ""], ["state", ""], ["started", ""], ["systems", "n"], ["questions", "n"], ["best", ""], ["measure", ""], ["mean", "n"], ["cost", "n", "What is known of the cost of its answers, in USD"]];
     const head = make("tr", {}, ...titles.map(([title, kind, hint = ""]) => make("th", { scope: "col", class: kind, textContent: title, title: hint })));
     const made = make("table", { "aria-label": "Runs" }, make("thead", {}, head), make("tbody", {}, ...listed.slice(0, data.most).map(row)));
-    addSorting(made);
+    addSorting(made, scroll.querySelector("table"));
     head.cells[0].replaceChildren(make("span", { class: "away", textContent: "compare" }));
     const empty = runs.length ? "No run has all these words." : "There are no runs yet. Make one with karat run or karat demo.";
-    table.replaceChildren(listed.length ? make("div", { class: "scroll", tabIndex: 0, role: "region", "aria-label": "Runs" }, made) : make("div", { class: "state" }, make("p", { textContent: empty })));
+    refill(scroll, made);
+    if (!listed.length) table.replaceChildren(make("div", { class: "state" }, make("p", { textContent: empty })));
+    else if (!table.contains(scroll)) table.replaceChildren(scroll); // one that stays keeps its place
     offer();
   }
 

@@ -32,15 +32,18 @@ function sortBy(table, column, descending) {
   body.append(...rows.map(([, row]) => row));
 }
 
-export function addSorting(table) {
+/** Makes titles sort; a table that comes in the place of another has its order. */
+export function addSorting(table, before = null) {
   [...table.tHead.rows[0].cells].forEach((head, column) => {
     const first = head.classList.contains("n"); // numbers: the highest first
     const press = () => {
       const now = head.getAttribute("aria-sort");
       sortBy(table, column, now === null ? first : now === "ascending");
     };
-    const button = make("button", { type: "button", onclick: press, textContent: head.textContent });
+    const button = make("button", { type: "button", onclick: press, textContent: head.textContent, "data-key": `sort ${column}` });
     head.replaceChildren(button);
+    const sorted = before?.tHead.rows[0].cells[column].getAttribute("aria-sort");
+    if (sorted) sortBy(table, column, sorted === "descending");
   });
 }
 

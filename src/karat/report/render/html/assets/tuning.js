@@ -3,7 +3,7 @@
 import { apiPath, ask, notice, persist, problem } from "./api.js";
 import { copyButton } from "./copy.js";
 import { alphaCurve } from "./curve.js";
-import { breakable, brief, choice, figure, line, make } from "./dom.js";
+import { breakable, brief, choice, figure, line, make, refill, signed } from "./dom.js";
 import { change, know, listen, params } from "./state.js";
 import { marked, termsOf } from "./terms.js";
 
@@ -14,7 +14,6 @@ const POLL = 500;
 const SHOWN = 8; // questions that are named before the rest is folded
 
 const wait = (ms) => new Promise((go) => setTimeout(go, ms));
-const signed = (value) => `${value > 0 ? "+" : ""}${figure(value, 3)}`;
 const range = ({ low, high }) => (typeof low === "number" ? `[${figure(low, 3)}, ${figure(high, 3)}]` : "");
 
 /** The page of tuning: waits for the index, then builds what follows the settings. */
@@ -113,7 +112,7 @@ function tuningPage(place, facts, run) {
       if (mine.signal.aborted) return;
       showMeans();
       curve.classList.remove("old");
-      curve.replaceChildren(alphaCurve(second, (alpha) => change({ alpha: String(alpha), fusion: "weighted" })), make("figcaption", { textContent: `${second.main} with 95% interval` }));
+      refill(curve, alphaCurve(second, (alpha) => change({ alpha: String(alpha), fusion: "weighted" })), make("figcaption", { textContent: `${second.main} with 95% interval` }));
       verdict.replaceChildren(...decision(second));
       place.removeAttribute("aria-busy");
     } catch (error) {
@@ -125,7 +124,7 @@ function tuningPage(place, facts, run) {
 
   function showMeans() {
     const interval = new Map((second?.measures ?? []).map((one) => [one.name, one]));
-    means.replaceChildren(table(["measure", first.name, first.baseline ?? "", ""], first.measures.map((one) => row(one.name, one, interval.get(one.name))), "Means of the setting"));
+    means.replaceChildren(table(["measure", first.name, first.baseline ?? "", ""], first.measures.map((one) => row(`${one.name} (${one.n})`, one, interval.get(one.name))), "Means of the setting"));
     const of = new Map((second?.kinds ?? []).map((one) => [one.name, one]));
     kinds.replaceChildren(first.kinds.length ? table(["kind", first.main, first.baseline ?? "", ""], first.kinds.map((one) => row(`${one.kind} (${one.n})`, one, of.get(one.kind))), "Means by kind") : notice("The questions have no kinds."));
   }
@@ -159,15 +158,13 @@ function table(titles, rows, caption) {
   return make("div", { class: "scroll" }, make("table", { "aria-label": caption }, head, make("tbody", {}, ...rows)));
 }
 
-/** A name with its mean, its interval once that is known, the baseline, and how far that is. */
+/** A name with its mean, its interval once that is known, the baseline, and how far that is where both have a value. */
 function row(name, one, interval) {
-  const known = typeof one.mean === "number" && typeof one.baseline === "number";
-  const gap = known ? one.mean - one.baseline : null;
   return make("tr", { "data-name": one.name ?? one.kind },
     make("th", { scope: "row", dir: "auto", textContent: name }),
     make("td", { class: "n mean" }, figure(one.mean, 4), make("small", { textContent: (interval && range(interval)) || "\u00a0" })),
-    make("td", { class: "n", textContent: figure(one.baseline, 4) }),
-    make("td", { class: "n muted", textContent: known ? signed(gap) : "" }));
+    make("td", { class: "n" }, figure(one.baseline, 4), one.baseline_n !== null && one.baseline_n !== one.n ? make("small", { textContent: `n ${one.baseline_n}` }) : null),
+    make("td", { class: "n muted", textContent: typeof one.difference === "number" ? signed(one.difference) : "" }));
 }
 
 /** What is known of the choice: how flat the plateau is, and what choosing here adds. */

@@ -57,6 +57,8 @@ async function leadOn({ step, question }) {
 function begun(place) {
   place.querySelector(".headline")?.remove(); // the progress above says it, and goes on
   const rows = make("div", { class: "table" });
+  const name = make("h3");
+  const scroll = make("div", { class: "scroll", tabIndex: 0, role: "region", "aria-label": "Questions so far" });
   place.querySelector(".table")?.remove();
   place.querySelector("section")?.append(rows);
   const grown = async ({ rows: total }) => {
@@ -65,7 +67,9 @@ function begun(place) {
     const head = ["question", ...reply.systems].map((one) => make("th", { scope: "col", dir: "auto", textContent: one }));
     const lines = reply.rows.reverse().map((row) => make("tr", {}, make("th", { scope: "row", dir: "auto", textContent: brief(row.id) }), ...reply.systems.map((one) => make("td", { textContent: row.status[one] ?? "" }))));
     const table = make("table", { "aria-label": title }, make("thead", {}, make("tr", {}, ...head)), make("tbody", {}, ...lines));
-    rows.replaceChildren(make("h3", { textContent: title }), make("div", { class: "scroll", tabIndex: 0, role: "region", "aria-label": title }, table));
+    name.textContent = title;
+    scroll.replaceChildren(table);
+    if (!scroll.isConnected) rows.append(name, scroll); // one that stays keeps its place
   };
   watch(place, grown);
 }
