@@ -1,5 +1,6 @@
 import errno
 import os
+import re
 import signal
 import subprocess
 import sys
@@ -229,6 +230,29 @@ def test_nodes_that_do_not_see_the_files_or_have_other_versions_are_named(cluste
     monkeypatch.setattr(Ledger, "probe", _unseen)
     with pytest.raises(KaratError, match="does not see the files in"):
         run(pool, tmp_path, {"a": "one"})
+
+
+def test_a_node_without_karat_is_named_also_where_it_comes_late(own_cluster, tmp_path):
+    (node,) = own_cluster.nodes
+    (tmp_path / "bare" / "karat").mkdir(parents=True)
+    (tmp_path / "bare" / "karat" / "__init__.py").write_text("raise ImportError('no karat here')\n")
+    texts, failed = {name: f"slow until {name}" for name in "abcd"}, []
+
+    def work():
+        with pytest.raises(KaratError) as problem:
+            run(PoolSettings(by="ray", address=own_cluster.address).open(), tmp_path, texts)
+        failed.append(str(problem.value))
+
+    thread = threading.Thread(target=work)
+    thread.start()
+    wait_for(lambda: (tmp_path / "begun").exists() and node.node_id in (tmp_path / "begun").read_text())
+    own_cluster.add(1, env_vars={"PYTHONPATH": str(tmp_path / "bare")})
+    own_cluster.remove(node)
+    thread.join(120)
+    (tmp_path / "go").touch()
+    work()
+    sentence = r"^(the node \S+|a node that came meanwhile) cannot work for karat \(.*no karat here\)\. Install"
+    assert [bool(re.search(sentence, one)) for one in failed] == [True, True], "\n".join(failed)
 
 
 def _real():

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import json
 import os
+import re
 import socket
 import time
 from collections import Counter, deque
@@ -16,7 +17,7 @@ from contextlib import suppress
 from typing import Any
 
 import ray
-from ray.exceptions import ActorDiedError, NodeDiedError, RayError
+from ray.exceptions import ActorDiedError, NodeDiedError, RayError, RayTaskError, TaskUnschedulableError
 from ray.util.scheduling_strategies import NodeAffinitySchedulingStrategy
 
 from karat.core.errors import KaratError, UsageError
@@ -34,6 +35,7 @@ _AN_OWNER = 2  # shards that an actor has at a time, one of them waiting
 _PROBE_SECONDS = 120.0
 _CONNECT_SECONDS = 10.0
 _COUNTED_SECONDS = 2.0  # for which the nodes of the cluster are taken to be those that were there
+_ERROR = re.compile(r"\w*(Error|Exception): (?!The remote function failed to import)")
 _WORK = ray.remote(work)  # once: Ray sends each one that is made to the cluster
 
 
@@ -120,12 +122,11 @@ class _Cluster:
         for look in ready:
             try:
                 reply = json.loads(ray.get(look))
+            except (NodeDiedError, TaskUnschedulableError):  # the node went meanwhile
+                continue
             except RayError as problem:
-                where, reason = nodes[looks.index(look)], str(problem).strip().splitlines()[-1]
-                raise KaratError(
-                    f"the node {self.alive().get(where, where)} cannot work for karat ({reason}). Install karat there, "
-                    "in the environment that Ray was started in."
-                ) from None
+                where = nodes[looks.index(look)]
+                raise _unable(f"the node {self.alive().get(where, where)}", problem) from None
             if "error" in reply:
                 raise _Told(reply["error"])
         if late:
@@ -134,6 +135,15 @@ class _Cluster:
                 "Look at them with `ray status`."
             )
         self._probed.update((node, asked["ledger"]) for node in nodes)
+
+
+def _unable(where: str, problem: RayError) -> KaratError:
+    """What to say of a node on which not even karat's own function for shards begins."""
+    lines = str(problem).strip().splitlines()
+    reason = next((line for line in reversed(lines) if _ERROR.match(line)), lines[-1])
+    return KaratError(
+        f"{where} cannot work for karat ({reason}). Install karat there, in the environment that Ray was started in."
+    )
 
 
 def _connect(address: str) -> None:
@@ -259,6 +269,8 @@ class _Dispatch:
         """What became of a shard: an output, an error, or another try."""
         try:
             reply = json.loads(ray.get(one))
+        except RayTaskError as problem:  # on a node that came later: nobody looked at it
+            raise _unable("a node that came meanwhile", problem) from None
         except RayError as problem:
             yield {"note": self._again(shard, problem)}
             return
