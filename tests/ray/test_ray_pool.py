@@ -232,7 +232,8 @@ def test_nodes_that_do_not_see_the_files_or_have_other_versions_are_named(cluste
         run(pool, tmp_path, {"a": "one"})
 
 
-def test_a_node_without_karat_is_named_also_where_it_comes_late(own_cluster, tmp_path):
+@pytest.mark.parametrize("owners", [None, {"a": 0, "b": 0, "c": 1, "d": 1}])
+def test_a_node_without_karat_is_named_also_where_it_comes_late(own_cluster, tmp_path, owners):
     (node,) = own_cluster.nodes
     (tmp_path / "bare" / "karat").mkdir(parents=True)
     (tmp_path / "bare" / "karat" / "__init__.py").write_text("raise ImportError('no karat here')\n")
@@ -240,7 +241,7 @@ def test_a_node_without_karat_is_named_also_where_it_comes_late(own_cluster, tmp
 
     def work():
         with pytest.raises(KaratError) as problem:
-            run(PoolSettings(by="ray", address=own_cluster.address).open(), tmp_path, texts)
+            run(PoolSettings(by="ray", address=own_cluster.address).open(), tmp_path, texts, owners=owners)
         failed.append(str(problem.value))
 
     thread = threading.Thread(target=work)

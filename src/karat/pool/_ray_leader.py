@@ -269,9 +269,9 @@ class _Dispatch:
         """What became of a shard: an output, an error, or another try."""
         try:
             reply = json.loads(ray.get(one))
-        except RayTaskError as problem:  # on a node that came later: nobody looked at it
-            raise _unable("a node that came meanwhile", problem) from None
         except RayError as problem:
+            if isinstance(problem, RayTaskError) or getattr(problem, "actor_init_failed", False):
+                raise _unable("a node that came meanwhile", problem) from None  # nobody looked at it
             yield {"note": self._again(shard, problem)}
             return
         if "output" in reply:
