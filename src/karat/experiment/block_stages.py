@@ -162,8 +162,8 @@ def check_same(what: str, here: str, there: str) -> None:
     """Refuse to work with another model than that of the process that leads."""
     if here != there:
         raise KaratError(
-            f"the worker {node()!r} has another {what} ({here}) than the process that leads ({there}). Install the same "
-            "versions of karat and of its models everywhere."
+            f"the worker {node()!r} has another {what} ({here}) than the process that leads ({there}). Install the "
+            "same versions of karat and of its models everywhere."
         )
 
 
