@@ -16,7 +16,7 @@ class Nodes:
         from ray.cluster_utils import Cluster
 
         self._cluster = Cluster(initialize_head=True, head_node_args={"num_cpus": cpus[0], "include_dashboard": False})
-        self.nodes = [self.add(count) for count in cpus[1:]]
+        self.nodes = [self.add(count, resources={"added": 1}) for count in cpus[1:]]
 
     @property
     def address(self):

@@ -1,5 +1,6 @@
 import errno
 import os
+import re
 import signal
 import subprocess
 import sys
@@ -150,6 +151,35 @@ def test_work_waits_for_a_node_that_has_what_is_asked_for_it_and_says_so(own_clu
     assert done == [{"a": "> ONE"}]
 
 
+class WaitsError(Exception):
+    """A pool has said that it waits."""
+
+
+@pytest.mark.parametrize(
+    ("more", "takes"),
+    [
+        ({"resources": {"build": {"memory_gb": 10_000}}}, "cpu 1, memory_gb 10000"),
+        ({"resources": {"build": {"gpu": 1}}, "jobs": 4}, "cpu 1, gpu 1"),
+        ({"resources": {"build": {"added": 1, "cpu": 2}}}, "cpu 2, added 1"),
+    ],
+)
+def test_whatever_no_node_has_is_said_and_not_waited_for_in_silence(cluster, tmp_path, more, takes):
+    def progress(what, done, total):
+        if "waiting" in what:
+            raise WaitsError(what)
+
+    pool = PoolSettings(by="ray", address=cluster.address, **more).open()
+    with pytest.raises(WaitsError, match=f"waiting for a node with {takes}, which none has now"):
+        list(pool.map(TASK, [shard(tmp_path, "one")], Ledger(tmp_path / "ledger"), progress))
+
+
+@pytest.mark.parametrize("owner", [None, 0])
+def test_where_all_nodes_that_can_do_it_are_full_that_is_the_error(cluster, tmp_path, owner):
+    pool = PoolSettings(by="ray", address=cluster.address, resources={"build": {"added": 1}}).open()
+    with pytest.raises(OSError, match="No space left"):
+        run(pool, tmp_path, {"a": "full"}, owners={"a": owner})
+
+
 def test_a_driver_that_was_killed_is_followed_by_another_that_goes_on(cluster, tmp_path):
     for name in "abcd":
         shard(tmp_path, f"slow until {name}", name)
@@ -202,6 +232,30 @@ def test_nodes_that_do_not_see_the_files_or_have_other_versions_are_named(cluste
         run(pool, tmp_path, {"a": "one"})
 
 
+@pytest.mark.parametrize("owners", [None, {"a": 0, "b": 0, "c": 1, "d": 1}])
+def test_a_node_without_karat_is_named_also_where_it_comes_late(own_cluster, tmp_path, owners):
+    (node,) = own_cluster.nodes
+    (tmp_path / "bare" / "karat").mkdir(parents=True)
+    (tmp_path / "bare" / "karat" / "__init__.py").write_text("raise ImportError('no karat here')\n")
+    texts, failed = {name: f"slow until {name}" for name in "abcd"}, []
+
+    def work():
+        with pytest.raises(KaratError) as problem:
+            run(PoolSettings(by="ray", address=own_cluster.address).open(), tmp_path, texts, owners=owners)
+        failed.append(str(problem.value))
+
+    thread = threading.Thread(target=work)
+    thread.start()
+    wait_for(lambda: (tmp_path / "begun").exists() and node.node_id in (tmp_path / "begun").read_text())
+    own_cluster.add(1, env_vars={"PYTHONPATH": str(tmp_path / "bare")})
+    own_cluster.remove(node)
+    thread.join(120)
+    (tmp_path / "go").touch()
+    work()
+    sentence = r"^(the node \S+|a node that came meanwhile) cannot work for karat \(.*no karat here\)\. Install"
+    assert [bool(re.search(sentence, one)) for one in failed] == [True, True], "\n".join(failed)
+
+
 def _real():
     from karat.pool._ray_worker import versions
 
@@ -239,6 +293,15 @@ def test_logs_say_who_did_what_and_why_it_failed(cluster, tmp_path):
         ("127.0.0.1:9", "no Ray cluster can be used at 127.0.0.1:9"),
     ],
 )
-def test_an_address_that_cannot_be_is_one_sentence(address, sentence):
+def test_an_address_that_cannot_be_is_one_sentence(monkeypatch, address, sentence):
     with pytest.raises(KaratError, match=sentence):
         PoolSettings(by="ray", address=address).open()
+    monkeypatch.setenv("RAY_ADDRESS", address)
+    with pytest.raises(KaratError, match=f"RAY_ADDRESS.*{sentence}|{sentence}.*RAY_ADDRESS"):
+        PoolSettings(by="ray").open()
+
+
+def test_no_cluster_is_started_where_the_environment_says_so(monkeypatch):
+    monkeypatch.setenv("RAY_ADDRESS", "local")
+    with pytest.raises(KaratError, match=r"^local \(RAY_ADDRESS\) is no address of a Ray cluster"):
+        PoolSettings(by="ray").open()

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import asdict, replace
+from platform import node
 from typing import TYPE_CHECKING, Any
 
 from karat.core.answered import BY_PAIR, AnswerTable
@@ -150,8 +151,8 @@ def check_same(what: str, here: str, there: str) -> None:
     """Refuse to work with another model than that of the process that leads."""
     if here != there:
         raise KaratError(
-            f"a worker has another {what} ({here}) than the process that leads ({there}). Install the same versions "
-            "of karat and of its models everywhere."
+            f"the worker {node()!r} has another {what} ({here}) than the process that leads ({there}). Install the "
+            "same versions of karat and of its models everywhere."
         )
 
 

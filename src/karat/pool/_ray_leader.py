@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import json
 import os
+import re
 import socket
 import time
 from collections import Counter, deque
@@ -16,7 +17,7 @@ from contextlib import suppress
 from typing import Any
 
 import ray
-from ray.exceptions import ActorDiedError, NodeDiedError, RayError
+from ray.exceptions import ActorDiedError, NodeDiedError, RayError, RayTaskError, TaskUnschedulableError
 from ray.util.scheduling_strategies import NodeAffinitySchedulingStrategy
 
 from karat.core.errors import KaratError, UsageError
@@ -34,7 +35,7 @@ _AN_OWNER = 2  # shards that an actor has at a time, one of them waiting
 _PROBE_SECONDS = 120.0
 _CONNECT_SECONDS = 10.0
 _COUNTED_SECONDS = 2.0  # for which the nodes of the cluster are taken to be those that were there
-_NAMES = {"cpu": "CPU", "gpu": "GPU"}
+_ERROR = re.compile(r"\w*(Error|Exception): (?!The remote function failed to import)")
 _WORK = ray.remote(work)  # once: Ray sends each one that is made to the cluster
 
 
@@ -44,7 +45,7 @@ def serve() -> None:
     first = requests.next()
     try:
         cluster = _Cluster(first)
-        requests.reply(jobs=max(1, cluster.slots("search")))
+        requests.reply(jobs=cluster.slots("search"))
     except Exception as problem:
         requests.reply(error=described(problem))
         return
@@ -70,7 +71,7 @@ class _Cluster:
         here = NodeAffinitySchedulingStrategy(ray.get_runtime_context().get_node_id(), soft=False)
         self.board = ray.remote(num_cpus=0, scheduling_strategy=here)(Board).remote()
         self._probed: set[tuple[str, str]] = set()
-        self._slots: dict[str, tuple[float, int]] = {}
+        self._able: dict[str, tuple[float, dict[str, int]]] = {}
 
     def asked(self, kind: str) -> dict[str, float]:
         """What a shard of a kind of work takes, as users say it."""
@@ -88,17 +89,22 @@ class _Cluster:
         }
 
     def slots(self, kind: str) -> int:
-        """How many shards of a kind of work the cluster can do at a time now; 0: no node has what one takes."""
-        if self._jobs is not None:
-            return int(self._jobs)
-        if kind in self._slots and time.monotonic() - self._slots[kind][0] < _COUNTED_SECONDS:
-            return self._slots[kind][1]
-        asked = self.asked(kind)
-        wanted = {_NAMES.get(name, name): value for name, value in asked.items() if value and name != "memory_gb"}
-        nodes = [node["Resources"] for node in ray.nodes() if node["Alive"]]
-        slots = sum(min(int(node.get(name, 0) // value) for name, value in wanted.items()) for node in nodes)
-        self._slots[kind] = time.monotonic(), slots
-        return slots
+        """How many shards of a kind of work the cluster is to do at a time now."""
+        return int(self._jobs or max(1, sum(self.able(kind).values())))  # one waits for a node that can do it
+
+    def able(self, kind: str) -> dict[str, int]:
+        """The nodes that have what a shard of a kind of work takes, each with how many shards it can do at a time."""
+        if kind not in self._able or time.monotonic() - self._able[kind][0] > _COUNTED_SECONDS:
+            options = self.options(kind)
+            wanted = {"CPU": options["num_cpus"], "GPU": options["num_gpus"], "memory": options.get("memory", 0)}
+            wanted = {name: value for name, value in {**wanted, **options.get("resources", {})}.items() if value}
+            slots = {
+                node["NodeID"]: min(int(node["Resources"].get(name, 0) // value) for name, value in wanted.items())
+                for node in ray.nodes()
+                if node["Alive"]
+            }
+            self._able[kind] = time.monotonic(), {node: most for node, most in slots.items() if most}
+        return self._able[kind][1]
 
     def alive(self) -> dict[str, str]:
         """The name of each node by its id."""
@@ -116,12 +122,11 @@ class _Cluster:
         for look in ready:
             try:
                 reply = json.loads(ray.get(look))
+            except (NodeDiedError, TaskUnschedulableError):  # the node went meanwhile
+                continue
             except RayError as problem:
-                where, reason = nodes[looks.index(look)], str(problem).strip().splitlines()[-1]
-                raise KaratError(
-                    f"the node {self.alive().get(where, where)} cannot work for karat ({reason}). Install karat there, "
-                    "in the environment that Ray was started in."
-                ) from None
+                where = nodes[looks.index(look)]
+                raise _unable(f"the node {self.alive().get(where, where)}", problem) from None
             if "error" in reply:
                 raise _Told(reply["error"])
         if late:
@@ -132,23 +137,35 @@ class _Cluster:
         self._probed.update((node, asked["ledger"]) for node in nodes)
 
 
+def _unable(where: str, problem: RayError) -> KaratError:
+    """What to say of a node on which not even karat's own function for shards begins."""
+    lines = str(problem).strip().splitlines()
+    reason = next((line for line in reversed(lines) if _ERROR.match(line)), lines[-1])
+    return KaratError(
+        f"{where} cannot work for karat ({reason}). Install karat there, in the environment that Ray was started in."
+    )
+
+
 def _connect(address: str) -> None:
     """Connect to a cluster that is there, `auto` to that which this machine is part of; none is started."""
+    named = address
+    if address == "auto" and (found := os.environ.get("RAY_ADDRESS")):  # Ray would take it as it is
+        address, named = found, f"{found} (RAY_ADDRESS)"
     if address.startswith("ray://"):
         raise UsageError(
-            f"{address} is an address of Ray's client, which has no files of its own. Start karat on a node of the "
+            f"{named} is an address of Ray's client, which has no files of its own. Start karat on a node of the "
             "cluster (ray job submit) and leave the address out."
         )
     try:
         if address != "auto":
             host, colon, port = address.rpartition(":")
             if not colon or not port.isdigit():
-                raise UsageError(f"{address!r} is no address of a Ray cluster. Write HOST:PORT: 10.0.0.1:6379.")
+                raise UsageError(f"{named} is no address of a Ray cluster. Write HOST:PORT: 10.0.0.1:6379.")
             socket.create_connection((host.strip("[]"), int(port)), _CONNECT_SECONDS).close()  # Ray would try for long
         ray.init(address=address, log_to_driver=False, logging_level="ERROR")
     except (OSError, OverflowError, RuntimeError, ValueError) as problem:
         reason = (str(problem).strip().splitlines() or [type(problem).__name__])[0]
-        where, how = (f"at {address}", f" --address {address}") if address != "auto" else ("on this machine", "")
+        where, how = (f"at {named}", f" --address {address}") if address != "auto" else ("on this machine", "")
         raise KaratError(
             f"no Ray cluster can be used {where} ({reason}). Look with `ray status{how}`, start one with "
             f"`ray start --head`, or name another with --ray-address; this is Ray {ray.__version__}."
@@ -167,8 +184,8 @@ class _Dispatch:
     """The shards of one task: which wait, which are under way and where, and what became of them."""
 
     def __init__(self, cluster: _Cluster, asked: Mapping[str, Any]) -> None:
-        self._cluster, self._asked = cluster, asked
-        self._options = cluster.options(asked["task"]["work"])
+        self._cluster, self._asked, self._kind = cluster, asked, asked["task"]["work"]
+        self._options = cluster.options(self._kind)
         self._waiting: dict[int | None, deque[dict[str, Any]]] = {}
         for shard in asked["shards"]:
             self._waiting.setdefault(shard["owner"], deque()).append(shard)
@@ -180,11 +197,14 @@ class _Dispatch:
 
     def events(self) -> Iterator[dict[str, Any]]:
         """What is to be said to the process that asks: steps, notes, outputs."""
-        if not self._cluster.slots(kind := self._asked["task"]["work"]):
-            takes = ", ".join(f"{name} {value:g}" for name, value in self._cluster.asked(kind).items())
-            yield {"note": f"{self._asked['task']['label']}: waiting for a node with {takes}, which none has now"}
+        waits = False
         try:
             while self._under_way or any(self._waiting.values()):
+                waited, waits = waits, not self._places()
+                if waits and not waited:
+                    takes = ", ".join(f"{name} {value:g}" for name, value in self._cluster.asked(self._kind).items())
+                    label = self._asked["task"]["label"]
+                    yield {"note": f"{label}: waiting for a node with {takes}, which none has now"}
                 self._hand_out()
                 ready, _ = ray.wait(list(self._under_way), timeout=_WAIT)
                 if ready:
@@ -194,7 +214,8 @@ class _Dispatch:
                 for key, step in steps.items():
                     yield {"step": [key, *step]}
                 for one in ready:
-                    yield from self._settled(one, self._under_way.pop(one))
+                    if one in self._under_way:
+                        yield from self._settled(one, self._under_way.pop(one))
         finally:
             for one, shard in self._under_way.items():
                 if shard["owner"] is None:
@@ -204,7 +225,7 @@ class _Dispatch:
                 ray.kill(actor)
 
     def _hand_out(self) -> None:
-        slots = max(1, self._cluster.slots(self._asked["task"]["work"]))  # one waits for a node that can do it
+        slots = self._cluster.slots(self._kind)
         plain = sum(shard["owner"] is None for shard in self._under_way.values())
         for owner, waiting in self._waiting.items():
             if owner is None:
@@ -220,6 +241,10 @@ class _Dispatch:
             while waiting and mine < _AN_OWNER:
                 self._submit(self._actors[owner].work, waiting.popleft())
                 mine += 1
+
+    def _places(self) -> set[str]:
+        """The nodes that could do a shard now."""
+        return set(self._cluster.able(self._kind)) - self._full
 
     def _placed(self) -> dict[str, Any]:
         others = f"!in({','.join(sorted(self._full))})"
@@ -245,18 +270,15 @@ class _Dispatch:
         try:
             reply = json.loads(ray.get(one))
         except RayError as problem:
+            if isinstance(problem, RayTaskError) or getattr(problem, "actor_init_failed", False):
+                raise _unable("a node that came meanwhile", problem) from None  # nobody looked at it
             yield {"note": self._again(shard, problem)}
             return
         if "output" in reply:
             yield {"output": [shard["digest"], reply["output"]]}
-        elif reply["error"].get("system", [None])[0] in NO_ROOM and set(self._cluster.alive()) - {
-            *self._full,
-            reply["node"],
-        }:
+        elif reply["error"].get("system", [None])[0] in NO_ROOM and self._places() - {reply["node"]}:
             self._full.add(reply["node"])
-            self._return(shard)
-            if shard["owner"] is not None:
-                ray.kill(self._actors.pop(shard["owner"]))
+            self._leave(shard)
             yield {"note": f"{self._what(shard)}: no room on {reply['host']}; its shards go to other nodes"}
         else:
             raise _Told(reply["error"])
@@ -268,17 +290,24 @@ class _Dispatch:
         (self._faults if began_here else self._moves)[key] += 1
         why = "its worker died" if began_here else "its node went"
         if self._faults[key] >= ATTEMPTS or self._moves[key] > MOVES:
-            kind = self._asked["task"]["work"]
+            times, more = self._faults[key] + self._moves[key], f"{{resources: {{{self._kind}: {{memory_gb: 8}}}}}}"
             raise KaratError(
-                f"{self._what(shard)}: {why} {self._faults[key] + self._moves[key]} times ({type(problem).__name__}). "
-                f"If memory ran out, ask for more in karat.yaml (pool: {{resources: {{{kind}: {{memory_gb: 8}}}}}}). "
-                "What is done is kept: run the same command again."
+                f"{self._what(shard)}: {why} {times} times ({type(problem).__name__}). If memory ran out, ask for more "
+                f"in karat.yaml (pool: {more}). What is done is kept: run the same command again."
             )
         if shard["owner"] is not None and isinstance(problem, ActorDiedError):
             self._actors.pop(shard["owner"], None)
         self._node_of.pop(key, None)
         self._return(shard)
         return f"{self._what(shard)}: {why}; doing it again"
+
+    def _leave(self, shard: dict[str, Any]) -> None:
+        """Have a shard done elsewhere, and with it all that its owner has."""
+        if (owner := shard["owner"]) in self._actors:
+            ray.kill(self._actors.pop(owner))
+            for one in [one for one, other in self._under_way.items() if other["owner"] == owner]:
+                self._return(self._under_way.pop(one))  # not a fault of these that their worker dies
+        self._return(shard)
 
     def _return(self, shard: dict[str, Any]) -> None:
         self._waiting[shard["owner"]].appendleft(shard)
