@@ -30,6 +30,8 @@ IN_A_ROW = 5
 NEAREST = 10
 MOST_COMPARED = 6_400_000
 """Vectors that exact searches go through where an index is compared with them; at least two queries do."""
+_ROUNDING = 1e-5
+"""How far above 1 rounding may put a cosine."""
 
 
 def _scalar(value: Any) -> str | int | float | None:
@@ -296,11 +298,21 @@ class VectorStore(SearchedStore, ABC):
 
         def find(part: slice) -> Found:
             query, hits, scores = self.nearest(given[part], min(depth, self.total))
-            return query, hits, np.clip(scores, -1.0, 1.0).tolist() if self.is_unit else scores
+            return query, hits, _without_rounding(scores) if self.is_unit else scores
 
         ranked = self._collect(len(queries), asked, find)
         self.seconds = {query: embedding + spent for query, spent in self.seconds.items()}
         return ranked
+
+
+def _without_rounding(scores: Sequence[float]) -> list[float]:
+    """Scores at 1 that rounding put above; what is further off comes of vectors that are longer than those looked at.
+
+    >>> _without_rounding([3.0, 1.0000001, 0.5])
+    [3.0, 1.0, 0.5]
+    """
+    values = np.asarray(scores, np.float64)
+    return np.where(np.abs(values) <= 1.0 + _ROUNDING, np.clip(values, -1.0, 1.0), values).tolist()
 
 
 def _ids_of(hits: Found, queries: int) -> list[set[str]]:
