@@ -168,7 +168,11 @@ class SearchedStore:
             numbers += query
             hits += chunks
             scores += values
-        self.chunks = Chunks.ordered(list({chunk.id: chunk for chunk in hits}.values()))
+        by_id: dict[str, Chunk] = {}
+        for chunk in hits:
+            if by_id.setdefault(chunk.id, chunk) != chunk:
+                raise self._repeated(chunk.id)
+        self.chunks = Chunks.ordered(list(by_id.values()))
         rows = np.fromiter((self.chunks.row_of[chunk.id] for chunk in hits), np.int64, len(hits))
         owner = asked[np.asarray(numbers, np.int64)]
         self._refuse_repeats(owner, rows)
@@ -203,11 +207,13 @@ class SearchedStore:
         """Ids name one chunk each."""
         pairs, counts = np.unique(np.stack([owner, rows]), axis=1, return_counts=True)
         if (counts > 1).any():
-            twice = self.chunks[int(pairs[1, int(np.argmax(counts > 1))])].id
-            raise KaratError(
-                f"{self.place} has the id {twice!r} more than once. "
-                "Name the column that tells its rows apart: #NAME?id=COLUMN."
-            )
+            raise self._repeated(self.chunks[int(pairs[1, int(np.argmax(counts > 1))])].id)
+
+    def _repeated(self, id_: str) -> KaratError:
+        return KaratError(
+            f"{self.place} has the id {id_!r} more than once. "
+            "Name the column that tells its rows apart: #NAME?id=COLUMN."
+        )
 
 
 class TextStore(SearchedStore, ABC):
