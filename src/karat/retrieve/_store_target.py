@@ -25,7 +25,9 @@ COLUMNS = (*STORED, "metadata")
 METRICS = ("cosine", "ip", "l2")
 SECONDS = 60.0
 """For one query; a third of it for a connection."""
-_PASSWORD = re.compile(r"//[^/@#?]*:[^/@#?]+@|\b(password|passwd|pwd)\s*=", re.IGNORECASE)
+_SECRET = r"(password|passwd|pwd|secret)\s*"
+_PASSWORD = re.compile(rf"//[^/@#?]*:(?!\d+[/,?])[^@]+@|{_SECRET}=", re.IGNORECASE)
+"""In an address; a password may hold what ends the name of a host, which a port does not."""
 
 
 @dataclass(frozen=True)
@@ -168,6 +170,15 @@ def driver(module: str, place: str, extra: str) -> Any:
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
         return package(module, f"searching {place}", extra)
+
+
+def is_secret(name: str) -> bool:
+    """Whether a part of an address that is called so is secret.
+
+    >>> [is_secret(name) for name in ("sslpassword", "oauth_client_secret", "passfile")]
+    [True, True, False]
+    """
+    return re.search(f"{_SECRET}$", name, re.IGNORECASE) is not None
 
 
 @contextmanager

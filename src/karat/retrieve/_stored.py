@@ -231,7 +231,7 @@ class TextStore(SearchedStore, ABC):
         asked = np.array([i for i, query in enumerate(queries) if query.strip()], np.int64)
 
         def find(part: slice) -> Found:
-            hits, scores = self.matching(queries[int(asked[part.start])], depth)
+            hits, scores = self.matching(well_formed(queries[int(asked[part.start])]), depth)
             return [0] * len(hits), hits, scores
 
         return self._collect(len(queries), asked, find)
@@ -311,14 +311,15 @@ class VectorStore(SearchedStore, ABC):
         return ranked
 
 
-def _without_rounding(scores: Sequence[float]) -> list[float]:
+def _without_rounding(scores: Sequence[float]) -> Sequence[float]:
     """Scores at 1 that rounding put above; what is further off comes of vectors that are longer than those looked at.
 
     >>> _without_rounding([3.0, 1.0000001, 0.5])
     [3.0, 1.0, 0.5]
     """
     values = np.asarray(scores, np.float64)
-    return np.where(np.abs(values) <= 1.0 + _ROUNDING, np.clip(values, -1.0, 1.0), values).tolist()
+    clipped: list[float] = np.where(np.abs(values) <= 1.0 + _ROUNDING, np.clip(values, -1.0, 1.0), values).tolist()
+    return clipped
 
 
 def _ids_of(hits: Found, queries: int) -> list[set[str]]:

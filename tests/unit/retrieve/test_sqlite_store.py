@@ -72,7 +72,9 @@ def test_chunks_come_with_their_texts_and_places(file):
     ]
 
 
-@pytest.mark.parametrize("query", ['"and" NEAR(x)', "a* OR", "content:night)", '"', "?!", "nul\0l", "-night"])
+@pytest.mark.parametrize(
+    "query", ['"and" NEAR(x)', "a* OR", "content:night)", '"', "?!", "nul\0l", "-night", "\ud800 x"]
+)
 def test_a_query_is_words_and_no_syntax(file, query):
     store = SqliteStore.open(f"{file}#chunks", None)
     hits(store, query)
