@@ -17,7 +17,7 @@ from karat.core.loading import package
 from karat.core.text.words import plural
 from karat.io.field_reader import FieldReader
 from karat.io.fields import NESTED, STORED, field_name, with_metadata
-from karat.models.hosts import check_url, host_of
+from karat.models.hosts import check_key_env, check_url, host_of
 from karat.retrieve._stored import StoreError, chunk_of, pages_notes
 
 COLUMNS = (*STORED, "metadata")
@@ -26,7 +26,7 @@ METRICS = ("cosine", "ip", "l2")
 SECONDS = 60.0
 """For one query; a third of it for a connection."""
 _SECRET = r"(password|passwd|pwd|secret)\s*"
-_PASSWORD = re.compile(rf"//[^/@#?]*:(?!\d+[/,?])[^@]+@|{_SECRET}=", re.IGNORECASE)
+_PASSWORD = re.compile(rf"//[^/@#?]*:(?!\d+[/,?#])[^@]+@|{_SECRET}=", re.IGNORECASE)
 """In an address; a password may hold what ends the name of a host, which a port does not."""
 
 
@@ -44,7 +44,7 @@ class StoreTarget:
         """Refuses options that the kind does not know, and passwords, which would reach files and logs."""
         place, _, rest = text.partition("#")
         name, _, query = rest.partition("?")
-        if _PASSWORD.search(place):
+        if _PASSWORD.search(text):
             raise UsageError(f"the address of the {kind} store holds a password: leave it out. {_REMEDIES[kind]}")
         options = dict(parse_qsl(query, keep_blank_values=True))
         known = [*COLUMNS, "vector", *more]
@@ -55,6 +55,8 @@ class StoreTarget:
                 )
             if not value:
                 raise UsageError(f"{kind}: the option {option} is empty. Write {option}=VALUE, or leave it out.")
+        if "key_env" in options:
+            check_key_env(options["key_env"])
         if not place:
             raise UsageError(f"{kind}: needs a place, for example {_EXAMPLES[kind]}.")
         metric = options.get("metric")

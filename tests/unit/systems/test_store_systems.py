@@ -152,6 +152,8 @@ def test_a_store_is_timed_by_question_and_a_retry_remembers(folder, failing, tmp
         (f"pgtext:host=db.example oauth_client_secret={SECRET}#t", "holds a password"),
         (f"pgvector:postgresql://me:a/{SECRET}@db.example/kb#t", "holds a password"),
         (f"qdrant:https://me:{SECRET}@db.example#t", "holds a password"),
+        (f"pgvector:postgresql://me:a#{SECRET}@db.example/kb#t", "holds a password"),
+        (f"estext:https://db.example#t?key_env=sk-{SECRET}", "key_env must be the name of an environment variable"),
         ("qdrant:folder#t?sauce=1", "no option 'sauce'"),
         ("sqlite:texts.db#t?id=", "the option id is empty"),
         ("pgvector:mysql://db.example#t", "write the address like postgresql://"),
