@@ -104,6 +104,11 @@ def server():
         connection.execute(
             "ALTER TABLE plain ADD words tsvector GENERATED ALWAYS AS (to_tsvector('english', text)) STORED"
         )
+        connection.execute('CREATE TABLE "50%s" ("%" text, "%s text" text, "as %b" vector(32))')
+        row = ["only", "night", str(VECTORS[0].tolist())]
+        connection.cursor().execute('INSERT INTO "50%%s" VALUES (%s, %s, %s)', row)
+        connection.execute("CREATE TABLE passwords (id int, text text, embedding vector(32))")
+        connection.execute(f"CREATE ROLE poor LOGIN PASSWORD '{SECRET}'")
         connection.execute("CREATE DATABASE without")
     yield made
     made.kill()
@@ -162,7 +167,7 @@ def test_columns_can_be_named_and_a_view_is_searched(server):
 
 
 def test_what_cannot_be_searched(server, monkeypatch):
-    with pytest.raises(UsageError, match=r"there is no table 'plane' that this user sees. There are bare, by_cosine"):
+    with pytest.raises(UsageError, match=r"no table 'plane' that this user sees. There are 50%s, bare, by_cosine"):
         opened(server, "plane")
     with pytest.raises(UsageError, match="name the table after #"):
         opened(server, "")
@@ -191,6 +196,19 @@ def test_a_wrong_password_is_one_sentence_without_it(server, monkeypatch):
         with pytest.raises(UsageError) as raised:
             PgvectorStore.open(target, EMBEDDER)
         assert SECRET not in str(raised.value)
+
+
+def test_percent_signs_in_names_are_names(server):
+    rest = "50%s?id=%25&text=%25s%20text&vector=as%20%25b"
+    for store in (opened(server, rest), PgtextStore.open(f"{server.dsn}#{rest.partition('&vector')[0]}", None)):
+        store.search(["night 0"], 1)
+        assert [(chunk.id, chunk.text) for chunk in store.chunks] == [("only", "night")]
+
+
+def test_a_table_that_may_not_be_read_is_not_taken_for_a_wrong_password(server):
+    dsn = server.dsn.replace("karat@", "poor@")
+    with pytest.raises(KaratError, match="permission denied for table passwords"):
+        PgtextStore.open(f"{dsn}#passwords", None)
 
 
 def test_statements_can_only_read_and_end(server, monkeypatch):

@@ -22,6 +22,9 @@ from urllib.parse import quote, quote_plus, urlsplit
 
 from karat.core.errors import InputError, UsageError, did_you_mean
 
+_NAME = re.compile(r"[A-Za-z_][A-Za-z0-9_]*\Z")
+_KEY = re.compile(r"(?=.*[a-z])(?=.*\d)\w{20,}\Z")
+"""What is rather a key (hf_..., gsk_...) than the name of a variable."""
 OPENAI, KEY_ENV = "https://api.openai.com/v1", "OPENAI_API_KEY"
 FILE = "allowed.jsonl"
 _HOST = re.compile(r"[A-Za-z0-9._-]+|\[[0-9A-Fa-f:.]+\]")
@@ -148,6 +151,15 @@ def _is_loopback(address: str) -> bool:
         return ipaddress.ip_address(name).is_loopback
     except ValueError:
         return name == "localhost"
+
+
+def check_key_env(name: object) -> None:
+    """Refuse what is no name of an environment variable: it may be the key itself, which would reach files."""
+    if not isinstance(name, str) or not _NAME.match(name) or _KEY.match(name):
+        raise UsageError(
+            "key_env must be the name of an environment variable, such as OPENAI_API_KEY. The key itself belongs "
+            "into that variable."
+        )
 
 
 def key_in(key_env: str) -> str:

@@ -9,7 +9,7 @@ from urllib.parse import urlsplit
 
 from karat.core.docs import Chunk
 from karat.core.errors import KaratError, UsageError
-from karat.retrieve._store_target import SECONDS, StoreTarget, driver, reason_of
+from karat.retrieve._store_target import SECONDS, StoreTarget, driver, is_secret, reason_of
 from karat.retrieve._stored import StoreError, chunk_of
 
 _LONGEST = 1_000_000  # letters of a text that are read
@@ -49,7 +49,7 @@ class PostgresTable:
         if not named:
             raise UsageError(f"{self.place}: there is no table {target.name!r} that this user sees.{self._offered()}")
         self.oid: int = named[0][0]
-        self.table: Any = self.sql.Identifier(*named[0][1:])
+        self.table: Any = self.identifier(*named[0][1:])
         described = self.rows(_COLUMNS, [self.oid])
         self.types = {str(name): (str(kind), int(size)) for name, kind, size, _ in described}
         self.columns = target.columns(list(self.types))
@@ -71,7 +71,7 @@ class PostgresTable:
                 f"{self.target.kind}: the address of the database cannot be read. Write "
                 "postgresql://user@host:5432/database, service=NAME or host=... dbname=... user=..."
             ) from None
-        if parameters.get("password"):
+        if any(map(is_secret, parameters)):
             raise UsageError(
                 "the address of the database holds a password: leave it out. Put it into PGPASSWORD, ~/.pgpass or a "
                 "service of ~/.pg_service.conf."
@@ -82,12 +82,16 @@ class PostgresTable:
         names = self.rows(_OFFERED)
         return f" There are {', '.join(name for (name,) in names)}." if names else ""
 
+    def identifier(self, *names: str) -> Any:
+        """A name in a statement. psycopg leaves a % in it, which would be where a value goes."""
+        return self.sql.Identifier(*(name.replace("%", "%%") for name in names))
+
     def selected(self) -> Any:
         """Columns to select, as text where they are no JSON and no number."""
         parts = []
         for column in self.columns.values():
             kind = self.types[column][0]
-            name = self.sql.Identifier(column)
+            name = self.identifier(column)
             plain = kind in ("json", "jsonb", "int2", "int4", "int8", "float4", "float8")
             parts.append(name if plain else self.sql.SQL("left({}::text, {})").format(name, _LONGEST))
         return self.sql.SQL(", ").join(parts)
@@ -139,7 +143,7 @@ class PostgresTable:
         """What went wrong, without what libpq repeats of the address; a refusal is no failure that passes."""
         code = getattr(error, "sqlstate", None) or ""
         text = reason_of(error)
-        if "password" in text.lower() or code.startswith("28"):
+        if code.startswith("28") or (not code and "password" in text.lower()):
             return KaratError(
                 f"{self.place}: PostgreSQL refuses the user {self._parameters.get('user', 'of this account')}: the "
                 "password is wrong or missing, or this user may not connect. Set PGPASSWORD or ~/.pgpass."

@@ -6,6 +6,7 @@ import base64
 import json
 from collections.abc import Collection, Mapping, Sequence
 from functools import cached_property
+from math import isfinite
 from typing import Any, ClassVar, Self
 from urllib.parse import quote
 
@@ -13,7 +14,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from karat.core.docs import Chunk
-from karat.core.errors import UsageError
+from karat.core.errors import KaratError, UsageError
 from karat.models import Embedder
 from karat.models.endpoint import JsonEndpoint, RequestFailure, after
 from karat.models.hosts import Blot, announce_host, key_for
@@ -53,7 +54,7 @@ class SearchServer(JsonEndpoint):
         return f"refuses the key, or there is none ({reason}). {wanted}" if status in (401, 403) else ""
 
     def ask(self, path: str, payload: Any = None) -> Any:
-        """The JSON of a reply about the index."""
+        """The JSON of a reply about the index; one that some shards did not finish has failed."""
         url = f"{self.target.place.rstrip('/')}/{quote(self.target.name, safe='')}/{path}"
         method = "GET" if payload is None else "POST"
         content, attempts = self.submit(
@@ -62,41 +63,47 @@ class SearchServer(JsonEndpoint):
         if isinstance(content, RequestFailure):
             if content.status == 404:
                 raise UsageError(f"{self.place} has no index {self.target.name!r} ({content.reason}).")
-            raise StoreError(f"{self.target.shown}: {after(content, attempts).rstrip('.')}.")
+            kind = KaratError if content.fatal else StoreError
+            raise kind(f"{self.target.shown}: {after(content, attempts).rstrip('.')}.")
         try:
             reply = json.loads(content)
             assert isinstance(reply, dict)
         except (ValueError, RecursionError, AssertionError):
             raise StoreError(f"{self.target.shown} replied with something that is no JSON object.") from None
+        shards = reply.get("_shards")
+        lost = shards.get("failed") if isinstance(shards, Mapping) else None
+        if reply.get("timed_out") or lost:
+            why = f"{lost} shards failed" if lost else f"the search took longer than {SECONDS:.0f} seconds"
+            raise StoreError(f"{self.target.shown}: {why}, so that hits may be missing. See the server's log.")
         return reply
 
     @cached_property
     def fields(self) -> Mapping[str, Mapping[str, Any]]:
         """The fields of the index, or of the first that an alias means."""
         for index in self.ask("_mapping").values():
-            properties = index.get("mappings", {}).get("properties", {}) if isinstance(index, Mapping) else {}
-            return {str(name): about for name, about in properties.items() if isinstance(about, Mapping)}
+            mappings = index.get("mappings") if isinstance(index, Mapping) else None
+            properties = mappings.get("properties") if isinstance(mappings, Mapping) else None
+            if isinstance(properties, Mapping):
+                return {str(name): about for name, about in properties.items() if isinstance(about, Mapping)}
         return {}
 
     def count(self) -> int:
         """How many documents there are."""
-        return int(self.ask("_count").get("count", 0))
+        total = self.ask("_count").get("count")
+        if type(total) is not int:
+            raise StoreError(
+                f"{self.target.shown} does not say how many documents it has: no search API of Elasticsearch."
+            )
+        return total
 
     def hits(self, payload: Mapping[str, Any]) -> list[dict[str, Any]]:
-        """The hits of a search; one that some shards did not finish has failed."""
+        """The hits of a search, as many as it asks for."""
         reply = self.ask("_search", {"track_total_hits": False, "timeout": f"{SECONDS:.0f}s", **payload})
-        lost = reply.get("_shards", {}).get("failed", 0)
-        if reply.get("timed_out") or lost:
-            why = f"{lost} shards failed" if lost else f"the search took longer than {SECONDS:.0f} seconds"
-            raise StoreError(f"{self.target.shown}: {why}, so that hits may be missing. See the server's log.")
         try:
-            hits: list[dict[str, Any]] = reply["hits"]["hits"]
-            return [
-                {"_id": str(hit["_id"]), "_score": hit["_score"], "_source": hit.get("_source") or {}} for hit in hits
-            ]
-        except (KeyError, TypeError):
+            return [_hit(hit) for hit in reply["hits"]["hits"][: payload["size"]]]
+        except (KeyError, TypeError, ValueError):
             raise StoreError(
-                f"{self.target.shown} replied without hits.hits: no search API of Elasticsearch."
+                f"{self.target.shown} replied without hits.hits as the search API of Elasticsearch has them."
             ) from None
 
     def chunk(self, hit: Mapping[str, Any]) -> Chunk:
@@ -121,6 +128,7 @@ class SearchVectors(VectorStore):
         self._field = chosen or able[0]
         dimension, space = self.described(server.fields[self._field])
         self._space, self._metric = space, self.metric_of(space)
+        dimension = dimension if type(dimension) is int else None
         super().__init__(target.shown, server.count(), dimension, embedder)
         sample = server.hits({"size": _SAMPLE, "query": {"match_all": {}}})
         vectors = _vectors([hit["_source"].get(self._field) for hit in sample])
@@ -172,7 +180,7 @@ class SearchVectors(VectorStore):
             hits = self._server.hits(payload)
             numbers += [number] * len(hits)
             chunks += map(self._server.chunk, hits)
-            raw += [float(hit["_score"]) for hit in hits]
+            raw += [hit["_score"] for hit in hits]
         return numbers, chunks, self._scores(np.array(raw, np.float64)).tolist()
 
     def _scores(self, scores: NDArray[np.float64]) -> NDArray[Any]:
@@ -187,6 +195,13 @@ class SearchVectors(VectorStore):
     def products(self, scores: NDArray[np.float64]) -> NDArray[Any]:
         """Scores of a space of inner products as these: above 1 they are 1 more, below 1/(1 - product)."""
         return np.where(scores >= 1.0, scores - 1.0, 1.0 - 1.0 / scores)
+
+
+def _hit(hit: Mapping[str, Any]) -> dict[str, Any]:
+    score = float(hit["_score"])
+    if not isfinite(score):
+        raise ValueError(score)
+    return {"_id": str(hit["_id"]), "_score": score, "_source": dict(hit.get("_source") or {})}
 
 
 def _vectors(stored: Collection[Any]) -> NDArray[np.float64]:

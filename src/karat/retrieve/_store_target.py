@@ -17,7 +17,7 @@ from karat.core.loading import package
 from karat.core.text.words import plural
 from karat.io.field_reader import FieldReader
 from karat.io.fields import NESTED, STORED, field_name, with_metadata
-from karat.models.hosts import check_url, host_of
+from karat.models.hosts import check_key_env, check_url, host_of
 from karat.retrieve._stored import StoreError, chunk_of, pages_notes
 
 COLUMNS = (*STORED, "metadata")
@@ -25,7 +25,9 @@ COLUMNS = (*STORED, "metadata")
 METRICS = ("cosine", "ip", "l2")
 SECONDS = 60.0
 """For one query; a third of it for a connection."""
-_PASSWORD = re.compile(r"//[^/@#?]*:[^/@#?]+@|\b(password|passwd|pwd)\s*=", re.IGNORECASE)
+_SECRET = r"(password|passwd|pwd|secret)\s*"
+_PASSWORD = re.compile(rf"//[^/@#?]*:(?!\d+[/,?#])[^@]+@|{_SECRET}=", re.IGNORECASE)
+"""In an address; a password may hold what ends the name of a host, which a port does not."""
 
 
 @dataclass(frozen=True)
@@ -42,7 +44,7 @@ class StoreTarget:
         """Refuses options that the kind does not know, and passwords, which would reach files and logs."""
         place, _, rest = text.partition("#")
         name, _, query = rest.partition("?")
-        if _PASSWORD.search(place):
+        if _PASSWORD.search(text):
             raise UsageError(f"the address of the {kind} store holds a password: leave it out. {_REMEDIES[kind]}")
         options = dict(parse_qsl(query, keep_blank_values=True))
         known = [*COLUMNS, "vector", *more]
@@ -53,6 +55,8 @@ class StoreTarget:
                 )
             if not value:
                 raise UsageError(f"{kind}: the option {option} is empty. Write {option}=VALUE, or leave it out.")
+        if "key_env" in options:
+            check_key_env(options["key_env"])
         if not place:
             raise UsageError(f"{kind}: needs a place, for example {_EXAMPLES[kind]}.")
         metric = options.get("metric")
@@ -168,6 +172,15 @@ def driver(module: str, place: str, extra: str) -> Any:
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
         return package(module, f"searching {place}", extra)
+
+
+def is_secret(name: str) -> bool:
+    """Whether a part of an address that is called so is secret.
+
+    >>> [is_secret(name) for name in ("sslpassword", "oauth_client_secret", "passfile")]
+    [True, True, False]
+    """
+    return re.search(f"{_SECRET}$", name, re.IGNORECASE) is not None
 
 
 @contextmanager

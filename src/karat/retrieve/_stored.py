@@ -30,6 +30,8 @@ IN_A_ROW = 5
 NEAREST = 10
 MOST_COMPARED = 6_400_000
 """Vectors that exact searches go through where an index is compared with them; at least two queries do."""
+_ROUNDING = 1e-5
+"""How far above 1 rounding may put a cosine."""
 
 
 def _scalar(value: Any) -> str | int | float | None:
@@ -166,7 +168,11 @@ class SearchedStore:
             numbers += query
             hits += chunks
             scores += values
-        self.chunks = Chunks.ordered(list({chunk.id: chunk for chunk in hits}.values()))
+        by_id: dict[str, Chunk] = {}
+        for chunk in hits:
+            if by_id.setdefault(chunk.id, chunk) != chunk:
+                raise self._repeated(chunk.id)
+        self.chunks = Chunks.ordered(list(by_id.values()))
         rows = np.fromiter((self.chunks.row_of[chunk.id] for chunk in hits), np.int64, len(hits))
         owner = asked[np.asarray(numbers, np.int64)]
         self._refuse_repeats(owner, rows)
@@ -201,11 +207,13 @@ class SearchedStore:
         """Ids name one chunk each."""
         pairs, counts = np.unique(np.stack([owner, rows]), axis=1, return_counts=True)
         if (counts > 1).any():
-            twice = self.chunks[int(pairs[1, int(np.argmax(counts > 1))])].id
-            raise KaratError(
-                f"{self.place} has the id {twice!r} more than once. "
-                "Name the column that tells its rows apart: #NAME?id=COLUMN."
-            )
+            raise self._repeated(self.chunks[int(pairs[1, int(np.argmax(counts > 1))])].id)
+
+    def _repeated(self, id_: str) -> KaratError:
+        return KaratError(
+            f"{self.place} has the id {id_!r} more than once. "
+            "Name the column that tells its rows apart: #NAME?id=COLUMN."
+        )
 
 
 class TextStore(SearchedStore, ABC):
@@ -223,7 +231,7 @@ class TextStore(SearchedStore, ABC):
         asked = np.array([i for i, query in enumerate(queries) if query.strip()], np.int64)
 
         def find(part: slice) -> Found:
-            hits, scores = self.matching(queries[int(asked[part.start])], depth)
+            hits, scores = self.matching(well_formed(queries[int(asked[part.start])]), depth)
             return [0] * len(hits), hits, scores
 
         return self._collect(len(queries), asked, find)
@@ -296,11 +304,22 @@ class VectorStore(SearchedStore, ABC):
 
         def find(part: slice) -> Found:
             query, hits, scores = self.nearest(given[part], min(depth, self.total))
-            return query, hits, np.clip(scores, -1.0, 1.0).tolist() if self.is_unit else scores
+            return query, hits, _without_rounding(scores) if self.is_unit else scores
 
         ranked = self._collect(len(queries), asked, find)
         self.seconds = {query: embedding + spent for query, spent in self.seconds.items()}
         return ranked
+
+
+def _without_rounding(scores: Sequence[float]) -> Sequence[float]:
+    """Scores at 1 that rounding put above; what is further off comes of vectors that are longer than those looked at.
+
+    >>> _without_rounding([3.0, 1.0000001, 0.5])
+    [3.0, 1.0, 0.5]
+    """
+    values = np.asarray(scores, np.float64)
+    clipped: list[float] = np.where(np.abs(values) <= 1.0 + _ROUNDING, np.clip(values, -1.0, 1.0), values).tolist()
+    return clipped
 
 
 def _ids_of(hits: Found, queries: int) -> list[set[str]]:

@@ -87,6 +87,16 @@ def test_a_vector_of_zeros_is_told_since_its_score_is_no_cosine(tmp_path):
     assert "not of length 1 (from 0 to 1)" in store.notes[0]
 
 
+@pytest.mark.parametrize("index", [faiss.IndexFlatIP(2), faiss.IndexFlatL2(2)])
+def test_longer_vectors_beyond_those_looked_at_keep_their_order(tmp_path, index):
+    vectors = np.tile(np.array([[0, 1]], np.float32), (200, 1))
+    vectors[1], vectors[2], vectors[4] = (4, 0), (5, 0), (-5, 0)
+    write(tmp_path / "x.faiss", index, vectors)
+    by_product, by_distance = {"2": 5.0, "1": 4.0, "4": -5.0}, {"1": -3.5, "2": -7.0, "4": -17.0}
+    wanted = by_product if index.metric_type == faiss.METRIC_INNER_PRODUCT else by_distance
+    assert [hit for hit in hits(open_(tmp_path), depth=200) if hit[0] in wanted] == list(wanted.items())
+
+
 def test_ids_as_text_and_as_json(folder):
     expected = [("e", 1.0), ("b", 0.6), ("a", 0.6), ("c", 0.0), ("d", -1.0)]
     (folder / "ids.txt").write_bytes("\n".join(IDS).encode())

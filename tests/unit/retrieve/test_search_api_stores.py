@@ -2,6 +2,7 @@
 
 import base64
 import json
+import math
 import threading
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 
@@ -11,6 +12,7 @@ import pytest
 from karat.core.errors import KaratError, UsageError
 from karat.models import EmbedderSettings, Encoder
 from karat.retrieve import host_asked, is_embedded
+from karat.retrieve._stored import StoreError
 from karat.retrieve.stores.elasticsearch import ElasticsearchStore
 from karat.retrieve.stores.estext import EstextStore
 from karat.retrieve.stores.opensearch import OpensearchStore
@@ -38,7 +40,7 @@ class Fake:
     def __init__(self):
         self.fields = {"content": {"type": "text"}, "metadata": {"properties": {}}}
         self.space, self.asked, self.status, self.more, self.key = "cosine", [], 200, {}, None
-        self.total = len(TEXTS)
+        self.total, self.counted = len(TEXTS), None
 
     def source(self, number):
         return {
@@ -54,7 +56,7 @@ class Fake:
         if what == "_mapping":
             return 200, {"handbook-000001": {"mappings": {"properties": self.fields}}}
         if what == "_count":
-            return 200, {"count": self.total, "_shards": {"total": 1, "successful": 1, "failed": 0}}
+            return 200, self.counted or {"count": self.total, "_shards": {"successful": 1, "failed": 0}}
         return self.status, self.found(payload) | self.more
 
     def found(self, payload):
@@ -172,8 +174,9 @@ def test_texts_are_searched_by_a_match_query_without_an_embedder(fake):
 
 def test_keys_come_from_the_environment_and_stay_out_of_messages(fake, monkeypatch):
     fake.key = "ApiKey a-key-that-is-secret"
-    with pytest.raises(KaratError, match="refuses the key, or there is none"):
+    with pytest.raises(KaratError, match="refuses the key, or there is none") as raised:
         EstextStore.open(f"{fake.place}#handbook", None)
+    assert not isinstance(raised.value, StoreError)  # it will not pass by itself
     monkeypatch.setenv("ELASTIC_API_KEY", "a-key-that-is-secret")
     assert len(hits(EstextStore.open(f"{fake.place}#handbook", None), "night")) == 3
     fake.key = f"Basic {base64.b64encode(b'me:word-word').decode()}"
@@ -188,12 +191,28 @@ def test_keys_come_from_the_environment_and_stay_out_of_messages(fake, monkeypat
         EstextStore.open("http://search.example:9200#handbook", None)
 
 
+@pytest.mark.parametrize("reply", [{"count": 0, "_shards": {"failed": 2}}, {"error": "no"}, {"count": None}])
+def test_a_count_that_did_not_end_does_not_make_an_index_empty(fake, reply):
+    fake.counted = reply
+    with pytest.raises(KaratError, match=r"2 shards failed|does not say how many documents"):
+        EstextStore.open(f"{fake.place}#handbook", None)
+
+
+def test_no_more_hits_are_taken_than_were_asked_for(fake):
+    store = EstextStore.open(f"{fake.place}#handbook", None)
+    fake.more = {"_shards": None, "hits": {"hits": [{"_id": str(n), "_score": 9 - n} for n in range(5)]}}
+    assert [name for name, _ in hits(store, "night", 2)] == ["0", "1"]
+
+
 def test_a_search_that_did_not_end_has_failed(fake):
     store = EstextStore.open(f"{fake.place}#handbook", None)
     for more, reason in (
         ({"timed_out": True}, "took longer than"),
         ({"_shards": {"failed": 2}}, "2 shards failed"),
         ({"hits": []}, r"without hits.hits"),
+        ({"hits": {"hits": [{"_id": "1", "_score": None}]}}, r"without hits.hits"),
+        ({"hits": {"hits": [{"_id": "1", "_score": math.nan}]}}, r"without hits.hits"),
+        ({"hits": {"hits": [{"_id": "1", "_score": 1, "_source": "text"}]}}, r"without hits.hits"),
     ):
         fake.more = more
         assert hits(store, "night") == []

@@ -72,7 +72,9 @@ def test_chunks_come_with_their_texts_and_places(file):
     ]
 
 
-@pytest.mark.parametrize("query", ['"and" NEAR(x)', "a* OR", "content:night)", '"', "?!", "nul\0l", "-night"])
+@pytest.mark.parametrize(
+    "query", ['"and" NEAR(x)', "a* OR", "content:night)", '"', "?!", "nul\0l", "-night", "\ud800 x"]
+)
 def test_a_query_is_words_and_no_syntax(file, query):
     store = SqliteStore.open(f"{file}#chunks", None)
     hits(store, query)
@@ -100,6 +102,18 @@ def test_ids_that_name_several_rows_are_refused(file):
     store = SqliteStore.open(f"{file}#chunks?id=page", None)
     with pytest.raises(KaratError, match="the id '3' more than once"):
         store.search(["night"])
+    with pytest.raises(KaratError, match="the id '3' more than once"):
+        store.search(["dusk", "generator"])  # a row each
+    assert len(store.search(["dusk", "begins"]).rows) == 2
+
+
+def test_an_id_of_0_is_an_id(tmp_path):
+    with sqlite3.connect(tmp_path / "x.db") as connection:
+        connection.execute("CREATE VIRTUAL TABLE chunks USING fts5(id UNINDEXED, text)")
+        connection.executemany("INSERT INTO chunks VALUES (?, 'night')", [(0,), (1,), ("",), (None,)])
+    connection.close()
+    store = SqliteStore.open(f"{tmp_path / 'x.db'}#chunks", None)
+    assert {name for name, _ in hits(store, "night")} == {"0", "1", "3", "4"}
 
 
 def test_what_is_no_full_text_table(file, tmp_path):

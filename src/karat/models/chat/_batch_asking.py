@@ -325,7 +325,7 @@ class BatchDispatcher:
         if state == "failed":
             words = self.endpoint.words_of(json.dumps(_first_problem(batch.get("errors"))).encode())
             return RequestFailure(reason=f"the batch failed: {words}", again=False, reached=False)
-        if state in ("expired", "cancelled"):
+        if state in ("expired", "cancelled") and not any(file.unusable for file in files):
             reason = f"the batch {'expired' if state == 'expired' else 'was cancelled'} before it was asked"
             return RequestFailure(reason=reason, again=state == "expired", reached=False)
         note = "".join(file.note for file in files)

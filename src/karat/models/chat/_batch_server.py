@@ -28,6 +28,7 @@ _LOOKS = 6
 """How often a batch whose creation was not confirmed is looked for: it may take a moment to be listed."""
 _PAGES, _PAGE, _DAY_SECONDS = 100, 100, 86_400
 _NONE_THERE = (404, 405, 501)
+_LATE = 408
 _ID = re.compile(r"[A-Za-z0-9_][A-Za-z0-9_.:-]{0,199}")
 _MARK = "karat"
 """The name in a batch's metadata that its token stands under."""
@@ -78,11 +79,12 @@ class BatchServer(ModelEndpoint):
             "completion_window": _WINDOW,
             "metadata": {_MARK: record.token},
         }
+        is_sure = True
         for attempt in count(1):
             values = await self.values("POST", "/batches", wanted)
             if not isinstance(values, RequestFailure):
                 return self.checked(values.get("id"))
-            is_sure = not values.reached or (values.status is not None and values.status < 500)
+            is_sure = is_sure and _was_not_done(values)  # a refusal says nothing of attempts before it
             if not is_sure and (batch_id := await self.look_for(record)):
                 return batch_id
             wait = self.wait_after(attempt, values, record.token)
@@ -114,7 +116,7 @@ class BatchServer(ModelEndpoint):
         return None
 
     async def _listed(self, record: BatchRecord) -> str | None:
-        """The id of a batch, if it is among those that the server lists, newest first."""
+        """The id of a batch, if it is among those that the server lists: newest first, so far as that is seen."""
         path, oldest = f"/batches?limit={_PAGE}", datetime.fromisoformat(record.created).timestamp() - _DAY_SECONDS
         after_last = ""
         for _ in range(_PAGES):
@@ -122,12 +124,15 @@ class BatchServer(ModelEndpoint):
             if isinstance(page, RequestFailure):
                 raise self._unsure(record, after(page, attempts))
             listed = page.get("data")
-            batches = [one for one in listed if isinstance(one, dict)] if isinstance(listed, list) else []
+            if not isinstance(listed, list):
+                raise self._unsure(record, "it answered without a list of batches")
+            batches = [one for one in listed if isinstance(one, dict)]
             for one in batches:
                 if _is_it(one, record):
                     return self.checked(one.get("id"))
             times = [one["created_at"] for one in batches if type(one.get("created_at")) is int]
-            if not batches or not page.get("has_more") or (times and max(times) < oldest):
+            newest_first = times == sorted(times, reverse=True) and times[:1] > times[-1:]
+            if not batches or not page.get("has_more") or (newest_first and times[0] < oldest):
                 return None
             after_last = f"&after={quote(self.checked(batches[-1].get('id')), safe='')}"
         raise self._unsure(record, f"it lists more than {_PAGES * _PAGE:,} batches")
@@ -154,6 +159,11 @@ class BatchServer(ModelEndpoint):
 
         outcome, _ = await self.with_retries(attempt, url)
         return outcome if isinstance(outcome, RequestFailure) else None
+
+
+def _was_not_done(failure: RequestFailure) -> bool:
+    """Whether a request surely had no effect. A gateway answers 408 where the server behind it was late."""
+    return not failure.reached or (failure.status is not None and failure.status < 500 and failure.status != _LATE)
 
 
 def _is_it(batch: Mapping[str, Any], record: BatchRecord) -> bool:

@@ -13,11 +13,8 @@ from typing import Any, ClassVar
 from karat.core.errors import UsageError
 from karat.core.models import Prompt
 from karat.core.text.wellformed import well_formed
-from karat.models.hosts import ServerSettings, check_fields, check_url, number, wrong_setting
+from karat.models.hosts import ServerSettings, check_fields, check_key_env, check_url, number, wrong_setting
 
-_NAME = re.compile(r"[A-Za-z_][A-Za-z0-9_]*\Z")
-_KEY = re.compile(r"(?=.*[a-z])(?=.*\d)\w{20,}\Z")
-"""What is rather a key (hf_..., gsk_...) than the name of a variable."""
 _TAKEN = ("model", "messages", "stream", "n", "temperature", "seed", "max_tokens")
 _SECRET = re.compile(r"(?i)api.?key|authorization|(access|auth).?token|secret|password")
 _WRITES = "max_completion_tokens"
@@ -57,11 +54,7 @@ class ChatSettings(ServerSettings):
             if not isinstance(self.base_url, str):
                 raise wrong_setting("base_url", self.base_url, "an address")
             check_url(self.base_url)
-        if not isinstance(self.key_env, str) or not _NAME.match(self.key_env) or _KEY.match(self.key_env):
-            raise UsageError(
-                "key_env must be the name of an environment variable, such as OPENAI_API_KEY. The key itself belongs "
-                "into that variable."
-            )
+        check_key_env(self.key_env)
         super().__post_init__()
         if self.temperature is not None:  # 0 and 0.0 are one setting, and have to be one key
             object.__setattr__(self, "temperature", float(self.temperature))

@@ -51,7 +51,7 @@ class EstextStore(TextStore):
     def matching(self, query: str, depth: int) -> tuple[list[Chunk], list[float]]:
         payload = {"size": min(depth, MOST_HITS), "_source": self._source, "query": {"match": {self._field: query}}}
         hits = self._server.hits(payload)
-        return [self._server.chunk(hit) for hit in hits], [float(hit["_score"]) for hit in hits]
+        return [self._server.chunk(hit) for hit in hits], [hit["_score"] for hit in hits]
 
 
 store = EstextStore

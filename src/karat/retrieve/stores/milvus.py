@@ -26,6 +26,8 @@ _METRICS = {"COSINE": "cosine", "IP": "ip", "L2": "l2"}
 _OPTIONS = ("key_env",)
 _VECTORS = ("FLOAT_VECTOR", "FLOAT16_VECTOR", "BFLOAT16_VECTOR")
 _EXACT = ("FLAT",)
+_UNDECLARED = "$meta"
+"""What Milvus calls all fields of an entity that its schema does not name."""
 _SAMPLE = 33
 _MOST_READ = 16_384  # rows that Milvus returns at once
 _FAULTS = (RuntimeError, OSError, ValueError, KeyError, TypeError)
@@ -39,7 +41,8 @@ class MilvusStore(VectorStore):
     def __init__(self, target: StoreTarget, client: Any, embedder: Embedder | None) -> None:
         self._target, self._client = target, client
         with self._errors():
-            fields = client.describe_collection(target.name)["fields"]
+            about = client.describe_collection(target.name)
+            fields = about["fields"]
             self._id = next(one["name"] for one in fields if one.get("is_primary"))
             self._named = [self._id, *([target.options["id"]] if "id" in target.options else [])]
             self._column, dimension = self._vector(fields)
@@ -53,7 +56,8 @@ class MilvusStore(VectorStore):
         super().__init__(target.shown, total, dimension, embedder)
         vectors = np.array([row[self._column] for row in sample], np.float64)
         self.describe_scores(self._metric, vectors)
-        self._fields = [name for name in dict(sample[0]) if name != self._column] if sample else []
+        self._fields = [one["name"] for one in fields if "VECTOR" not in one["type"].name]
+        self._fields += [_UNDECLARED] if about.get("enable_dynamic_field") else []
         self.notes += target.notes(map(dict, sample))
         if index["index_type"] not in _EXACT:
             self._describe_index(str(index["index_type"]), vectors)

@@ -43,10 +43,10 @@ class PgtextStore(TextStore):
                 f"{table.place} has no column that is called text: name it with #{target.name}?text=COLUMN."
             )
         searched = (
-            sql.Identifier(column)
+            table.identifier(column)
             if column is not None
             else sql.SQL("to_tsvector({}::regconfig, coalesce({}::text, ''))").format(
-                self._language, sql.Identifier(table.columns["text"])
+                self._language, table.identifier(table.columns["text"])
             )
         )
         super().__init__(table.place, table.count())
@@ -54,7 +54,7 @@ class PgtextStore(TextStore):
             "SELECT {}, {}({}, karat_query) AS karat_rank FROM {}, " + _QUERY + " AS karat(karat_query) "
             "WHERE {} @@ karat_query ORDER BY karat_rank DESC, {} DESC LIMIT %s"
         ).format(
-            table.selected(), sql.SQL(rank), searched, table.table, searched, sql.Identifier(table.columns["id"])
+            table.selected(), sql.SQL(rank), searched, table.table, searched, table.identifier(table.columns["id"])
         )  # fmt: skip
         over = f"the column {column}" if column is not None else "the text, which no index helps"
         self.notes += (f"scores are {rank} of any word of the query over {over}, words read by {self._language}.",)

@@ -51,7 +51,7 @@ class PgvectorStore(VectorStore):
         schema = table.rows(_SCHEMA)
         if not schema:
             raise missing_extension(table)
-        self._schema = table.sql.Identifier(schema[0][0])
+        self._schema = table.identifier(schema[0][0])
         self._column, (self._type, dimension) = self._vector(target)
         indexes = table.rows(_INDEXES, [table.oid, self._column])
         by_index = {_metric(opclass): method for method, opclass in reversed(indexes)}
@@ -91,16 +91,15 @@ class PgvectorStore(VectorStore):
 
     def _sample(self) -> NDArray[np.float64]:
         """Some vectors of the table."""
-        sql = self._table.sql
-        column = sql.Identifier(self._column)
-        rows = self._table.rows(
-            sql.SQL("SELECT {}::text FROM {} WHERE {} IS NOT NULL LIMIT {}").format(
-                column, self._table.table, column, _SAMPLE
+        table, column = self._table, self._table.identifier(self._column)
+        rows = table.rows(
+            table.sql.SQL("SELECT {}::text FROM {} WHERE {} IS NOT NULL LIMIT {}").format(
+                column, table.table, column, _SAMPLE
             )
         )
         vectors = [json.loads(text) for (text,) in rows]
         if len({len(vector) for vector in vectors}) > 1:
-            raise UsageError(f"{self._table.place}: vectors of the column {self._column!r} differ in their dimension.")
+            raise UsageError(f"{table.place}: vectors of the column {self._column!r} differ in their dimension.")
         return np.array(vectors, np.float64) if vectors else np.zeros((0, 0))
 
     def _describe_index(self, method: str, vectors: NDArray[np.float64]) -> None:
@@ -121,7 +120,7 @@ class PgvectorStore(VectorStore):
         statement = sql.SQL(
             "SELECT {}, {} OPERATOR({}.{}) %s::{}.{} AS karat_distance FROM {} ORDER BY karat_distance LIMIT %s"
         ).format(
-            table.selected(), sql.Identifier(self._column), self._schema, sql.SQL(_OPERATORS[self._metric]),
+            table.selected(), table.identifier(self._column), self._schema, sql.SQL(_OPERATORS[self._metric]),
             self._schema, sql.SQL(self._type), table.table,
         )  # fmt: skip
         settings = {"enable_indexscan": "off", "enable_indexonlyscan": "off"} if exact else {}
