@@ -186,7 +186,7 @@ def _timed(study: Study, system: str, name: str) -> Subject:
     if step == "answer":
         values, wanted = answer, asked if asked.any() else np.ones(many, bool)
     else:
-        whole = _floats([answers[q].seconds_total if q in answers else None for q in questions])
+        whole = np.array([answers[q].seconds_total if q in answers else None for q in questions], np.float64)
         both = np.where(np.isfinite(whole), whole, retrieve + np.where(asked, answer, 0.0))
         values = retrieve if step == "retrieve" or not asked.any() else both
         wanted = np.isfinite(retrieve) if system in study.timed else np.ones(many, bool)
