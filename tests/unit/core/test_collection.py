@@ -53,3 +53,11 @@ def test_collection_that_was_off_stays_off():
     gc.disable()
     made()
     assert not gc.isenabled()
+
+
+def test_of_few_objects_nothing_is_asked(monkeypatch):
+    """How many objects a program keeps is told after a walk through all of them."""
+    monkeypatch.setattr("gc.get_freeze_count", lambda: pytest.fail("a walk for a small file"))
+    gc.collect(0)
+    assert without_collection(Cycle)().itself
+    assert gc.isenabled()
