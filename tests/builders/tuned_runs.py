@@ -21,6 +21,7 @@ systems:
   # - engine: other
 k: [1, 3, 5]
 main: Recall@3
+outputs: [csv]  # no charts: they are not the subject
 """
 
 

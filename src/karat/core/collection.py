@@ -14,6 +14,8 @@ from typing import ParamSpec, TypeVar
 P = ParamSpec("P")
 R = TypeVar("R")
 
+MANY = 100_000  # new objects: as many are looked through within milliseconds
+
 
 def without_collection(function: Callable[P, R]) -> Callable[P, R]:
     """The function, during which cycles are not looked for."""
@@ -33,7 +35,10 @@ def without_collection(function: Callable[P, R]) -> Callable[P, R]:
 
 
 def _grow_old() -> None:
-    """Count all objects as old, without a look at them; not where the program itself keeps some from collection."""
-    if not gc.get_freeze_count():
+    """Count all objects as old, without a look at them; not where the program itself keeps some from collection.
+
+    Those of a small file are looked at in no time; to ask what the program keeps takes a walk through all of it.
+    """
+    if gc.get_count()[0] >= MANY and not gc.get_freeze_count():
         gc.freeze()
         gc.unfreeze()

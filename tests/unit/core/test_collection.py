@@ -5,7 +5,7 @@ import weakref
 
 import pytest
 
-from karat.core.collection import without_collection
+from karat.core.collection import MANY, without_collection
 
 
 class Cycle:
@@ -26,16 +26,16 @@ def settled():
 @without_collection
 def made():
     assert not gc.isenabled()
-    return Cycle()
+    return [Cycle() for _ in range(MANY)]
 
 
 @pytest.mark.usefixtures("settled")
 def test_what_was_made_is_old_and_collected_when_all_is_looked_through():
-    one = made()
+    several = made()
     assert gc.isenabled()
-    assert any(other is one for other in gc.get_objects(generation=2))
-    left = weakref.ref(one)
-    del one
+    assert any(other is several for other in gc.get_objects(generation=2))
+    left = weakref.ref(several[0])
+    del several
     gc.collect()
     assert left() is None
 
@@ -53,3 +53,11 @@ def test_collection_that_was_off_stays_off():
     gc.disable()
     made()
     assert not gc.isenabled()
+
+
+def test_of_few_objects_nothing_is_asked(monkeypatch):
+    """How many objects a program keeps is told after a walk through all of them."""
+    monkeypatch.setattr("gc.get_freeze_count", lambda: pytest.fail("a walk for a small file"))
+    gc.collect(0)
+    assert without_collection(Cycle)().itself
+    assert gc.isenabled()

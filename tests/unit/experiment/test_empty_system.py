@@ -20,7 +20,7 @@ def test_a_run_says_so_too(tmp_path, monkeypatch):
     (tmp_path / "ours.py").write_text("def none(question): return []\ndef one(question): return ['d1']\n")
     (tmp_path / "qa.jsonl").write_text('{"id": "1", "question": "Why?", "gold": ["d1"]}\n')
     systems = "[{name: a, call: 'ours:one'}, {name: b, call: 'ours:none'}]"
-    (tmp_path / "karat.yaml").write_text(f"testset: qa.jsonl\nmeasures: [MRR]\nsystems: {systems}\n")
+    (tmp_path / "karat.yaml").write_text(f"testset: qa.jsonl\nmeasures: [MRR]\nsystems: {systems}\noutputs: []\n")
     notes = [note.text for note in karat.run("karat.yaml").evaluation.notes]
     assert "b: returned no hits for any question." in notes
     assert not any(note.startswith("a: returned") for note in notes)

@@ -289,7 +289,7 @@ def test_a_run_has_the_seconds_of_its_results_with_steps_beside_retrieval_and_an
     for name, lines in rows.items():
         (tmp_path / f"{name}.jsonl").write_text("".join(json.dumps(line) + "\n" for line in lines))
     systems = [{"name": name, "results": f"{name}.jsonl"} for name in rows]
-    (tmp_path / "karat.yaml").write_text(json.dumps({"testset": "t.jsonl", "systems": systems}))
+    (tmp_path / "karat.yaml").write_text(json.dumps({"testset": "t.jsonl", "systems": systems, "outputs": []}))
     study = karat.run(tmp_path / "karat.yaml").study
     said = {system: study.evaluation.usage_of(system, "seconds").mean for system in rows}
     assert {system: costs["seconds"][0] for system, costs in study_costs(study).items()} == said == {"a": 6.5, "b": 1.5}

@@ -108,7 +108,7 @@ def test_a_run_is_sent_once_and_holds_no_text(study):
     assert {name.rpartition("/")[2] for name in server.files} == {"summary.csv", "report.md"}
 
 
-def test_texts_are_sent_when_asked_for_and_take_the_place_of_what_was_there(study):
+def test_texts_are_sent_when_asked_for_and_take_the_place_of_what_was_there(study, undrawn):
     server = TrackingServer()
     with server.running() as url:
         send(study, "mlflow", run="r", place=url)

@@ -97,7 +97,7 @@ def test_a_retry_asks_a_store_for_what_failed_and_for_nothing_else(folder, faili
     words.add("electricity?")
     spec = tmp_path / "karat.yaml"
     spec.write_text(
-        f"name: store\ntestset: {folder}/questions.jsonl\nmeasures: ['MRR@3']\n"
+        f"name: store\ntestset: {folder}/questions.jsonl\nmeasures: ['MRR@3']\noutputs: []\n"
         f"systems: [{{name: text, engine: 'sqlite:{folder}/texts.db#chunks'}}]\n"
     )
     monkeypatch.chdir(tmp_path)
@@ -127,7 +127,7 @@ def test_a_store_is_timed_by_question_and_a_retry_remembers(folder, failing, tmp
     monkeypatch.chdir(tmp_path)
     store = f"sqlite:{folder}/texts.db#chunks"
     (tmp_path / "karat.yaml").write_text(
-        f"testset: {folder}/questions.jsonl\ncorpus: {folder}/docs\nmeasures: ['MRR@3']\nsystems:\n"
+        f"testset: {folder}/questions.jsonl\ncorpus: {folder}/docs\nmeasures: ['MRR@3']\noutputs: []\nsystems:\n"
         f"  - {{name: text, engine: '{store}'}}\n  - {{name: mixed, engine: hybrid, legs: ['{store}', bm25]}}\n"
     )
     failing[0].add("electricity?")
