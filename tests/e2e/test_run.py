@@ -253,7 +253,8 @@ def test_the_times_of_a_results_file_reach_the_files_of_a_run(put, karat, last):
     put("karat.yaml", "testset: qa.jsonl\nsystems: [{results: hits.jsonl}]\noutputs: []\n")
     assert karat("run").code == 0
     times = pl.read_parquet(last() / "times.parquet")
-    assert times["seconds"].to_list() == [0.25, 1.5, 1.0]
+    assert times["seconds"].to_list() == [0.25, None, 1.0]  # 1.5 is of retrieving and answering together
+    assert times["seconds_total"].to_list() == [2.25, 1.5, 3.0]
     assert times["seconds_answer"].to_list() == [2.0, None, 2.0]
     assert times["tokens"].to_list() == [15, 15, 15]
     scored = json.loads(karat("score", "qa.jsonl", "hits.jsonl", "--json").out)

@@ -380,7 +380,7 @@ def parent(turn: int, only: list[int]) -> None:
     from karat.cli.main import COMMANDS
 
     for info in pkgutil.walk_packages(karat.__path__, "karat."):
-        if not info.name.endswith("__main__"):
+        if info.name not in ("karat.__main__", "karat.pool._ray_leader"):  # one runs, the other needs Ray
             importlib.import_module(info.name)
     for name in COMMANDS:
         importlib.import_module(f"karat.cli.{name.replace(' ', '_')}")

@@ -90,33 +90,35 @@ def run(
     indexes = [one.index for one in built]
     spec_systems = SpecSystems(spec, questions, built)
     folder = _folder(root, spec.keys.name, manifest_of(spec, questions, indexes, command), fresh, retry_errors)
-    with folder.held(), progress_written(folder.path, say) as say:
-        problems = list(dict.fromkeys(problem for index in indexes for problem in index.problems))
-        folder.update(status=RUNNING, files={}, unread=[asdict(problem) for problem in problems if problem.fatal])
-        with (
-            folder.journal(retry_errors=retry_errors) as journal,
-            _models(spec, folder, root, indexes, say, announce, opened) as models,
-        ):
-            say.spent = models.spent
-            pool = SearchPool(folder.path / SEARCHES, opened)
-            earlier = [] if fresh else earlier_journal(root, folder, [one.generation for one in built])
-            systems, retrieval_notes = spec_systems.retrieve(journal, models.answering, say, pool, earlier)
-            systems, answer_notes = answers_for(
-                spec, systems, questions, models.answering, records=journal.records, journal=journal,
-                retry_errors=retry_errors, say=say,
-            )  # fmt: skip
-            study = study_of(
-                spec.keys.name, questions, systems, spec_systems.plan,
-                problems=problems,
-                taken=(read_as, *map(_read_as, indexes)),
-                notes=(*notes, *_redone(journal), *retrieval_notes, *answer_notes, *_unread(problems)),
-                manifest=folder.manifest,
-                models=models.judging,
-                say=say,
-            )  # fmt: skip
-        study = _without_judgements(study, folder)
-        runs = [system.run for system in systems]
-        _write(study, folder, spec.keys.outputs, runs, say)
+    with folder.held():
+        with progress_written(folder.path, say) as say:
+            problems = list(dict.fromkeys(problem for index in indexes for problem in index.problems))
+            folder.update(status=RUNNING, files={}, unread=[asdict(problem) for problem in problems if problem.fatal])
+            with (
+                folder.journal(retry_errors=retry_errors) as journal,
+                _models(spec, folder, root, indexes, say, announce, opened) as models,
+            ):
+                say.spent = models.spent
+                pool = SearchPool(folder.path / SEARCHES, opened)
+                earlier = [] if fresh else earlier_journal(root, folder, [one.generation for one in built])
+                systems, retrieval_notes = spec_systems.retrieve(journal, models.answering, say, pool, earlier)
+                systems, answer_notes = answers_for(
+                    spec, systems, questions, models.answering, records=journal.records, journal=journal,
+                    retry_errors=retry_errors, say=say,
+                )  # fmt: skip
+                study = study_of(
+                    spec.keys.name, questions, systems, spec_systems.plan,
+                    problems=problems,
+                    taken=(read_as, *map(_read_as, indexes)),
+                    notes=(*notes, *_redone(journal), *retrieval_notes, *answer_notes, *_unread(problems)),
+                    manifest=folder.manifest,
+                    models=models.judging,
+                    say=say,
+                )  # fmt: skip
+            study = _without_judgements(study, folder)
+            runs = [system.run for system in systems]
+            _write(study, folder, spec.keys.outputs, runs, say)
+        _finish(study, folder)
     return FinishedRun(folder, study, runs, spec_systems.choices)
 
 
@@ -127,13 +129,19 @@ def _folder(root: Path, name: str, manifest: dict[str, Any], fresh: bool, done: 
 
 
 def _write(study: Study, folder: RunFolder, outputs: Sequence[str], runs: Sequence[Run], say: Progress) -> None:
-    """Write what a run found; it is done when its manifest says so."""
-    from karat.experiment.claims import CLAIMS
-    from karat.experiment.outputs import ANSWERS, write_study
+    """Write what a run computed."""
+    from karat.experiment.outputs import write_study
     from karat.results.serial import save_study
 
     write_study(study, folder.path, outputs, runs, say)
     save_study(study, folder.path)
+
+
+def _finish(study: Study, folder: RunFolder) -> None:
+    """Say in the manifest that a run is done: the last of its steps, after which no command goes on with it."""
+    from karat.experiment.claims import CLAIMS
+    from karat.experiment.outputs import ANSWERS
+
     finished = datetime.now(UTC).isoformat(timespec="seconds")
     folder.update(
         status=DONE, finished=finished, summary=_summary(study), judged=[], files=folder.seal(ANSWERS, CLAIMS)
