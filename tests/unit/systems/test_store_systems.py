@@ -58,6 +58,40 @@ def test_a_leg_of_a_store_is_fused_with_an_engine_of_an_index_by_ids(folder):
     assert not any("embedded by" in note for note in retrieved.notes)
 
 
+def test_legs_whose_ids_never_meet_are_told_with_an_example_of_each(folder, tmp_path, monkeypatch):
+    with sqlite3.connect(tmp_path / "own.db") as database:
+        database.execute("CREATE VIRTUAL TABLE chunks USING fts5(id UNINDEXED, same UNINDEXED, text)")
+        database.executemany("INSERT INTO chunks VALUES (?, ?, ?)", [(f"{i}-0", i, t) for i, t in PASSAGES.items()])
+    database.close()
+    monkeypatch.chdir(tmp_path)
+    store, index = "sqlite:own.db#chunks", karat.Index.open(folder / "i")
+    questions = ["unheard", "night watch"]
+
+    def notes(*legs):
+        system = System(SystemSettings("hybrid", legs=legs, fusion="rrf"), index)
+        return [note for note in system.search(questions, 4).notes if "stands twice" in note]
+
+    (note,) = notes("bm25", store)
+    assert note == (
+        f"no hit of bm25 has the id of a hit of {store} (such as 'watch' and 'watch-0'): if both hold the same "
+        "passages, each stands twice with the score of one leg. Name the column of the store that holds the ids of the "
+        "other: #NAME?id=COLUMN."
+    )
+    assert len(notes("dense", "bm25", store)) == 2
+    assert not notes("bm25", f"{store}?id=same")
+    questions[:] = ["generators electricity", "unheard"]
+    assert not notes("dense", "bm25")
+    questions[:] = ["unheard"]
+    assert not notes("dense", store)  # which has nothing for it
+
+    (tmp_path / "karat.yaml").write_text(
+        f"testset: {folder}/questions.jsonl\ncorpus: {folder}/docs\nmeasures: ['MRR@3']\noutputs: []\nsystems:\n"
+        f"  - {{name: mixed, engine: hybrid, fusion: rrf, legs: [dense, '{store}']}}\n"
+    )
+    (warning,) = [note for note in karat.run("karat.yaml").evaluation.notes if "stands twice" in note.text]
+    assert warning.text.startswith("mixed: no hit of dense")
+
+
 def test_questions_with_one_and_with_several_phrasings_share_the_chunks_of_a_store(folder):
     (folder / "phrasings.jsonl").write_text(json.dumps({"question": "fuel?", "phrasings": ["tank?", "litres?"]}) + "\n")
     store = f"sqlite:{folder / 'texts.db'}#chunks"
