@@ -149,6 +149,31 @@ def test_a_retry_asks_a_store_for_what_failed_and_for_nothing_else(folder, faili
     assert done.mean("MRR@3", system="text") == 1.0
 
 
+def test_what_is_said_of_a_store_is_said_when_it_is_not_asked_again(folder, tmp_path, monkeypatch):
+    matching, broken = SqliteStore.matching, [True]
+
+    def match(store, query, depth):
+        if broken and store._target.options:
+            raise StoreError("the store is down.")
+        return matching(store, query, depth)
+
+    monkeypatch.setattr(SqliteStore, "matching", match)
+    monkeypatch.chdir(tmp_path)
+    store = f"sqlite:{folder}/texts.db#chunks"
+    (tmp_path / "karat.yaml").write_text(
+        f"testset: {folder}/questions.jsonl\nmeasures: ['MRR@3']\noutputs: []\nallow_zero_overlap: true\nsystems:\n"
+        f"  - {{name: text, engine: '{store}'}}\n  - {{name: other, engine: '{store}?doc=id'}}\n"
+    )
+
+    def notes(**options):
+        return [note.text for note in karat.run("karat.yaml", **options).evaluation.notes if "-bm25()" in note.text]
+
+    first = notes()
+    broken.clear()
+    assert [note.split(":")[0] for note in first] == ["text", "other"]
+    assert notes(retry_errors=True) == first
+
+
 def test_a_store_is_timed_by_question_and_a_retry_remembers(folder, failing, tmp_path, monkeypatch):
     now, matching = [0.0], SqliteStore.matching
 
