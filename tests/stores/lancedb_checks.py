@@ -21,6 +21,8 @@ def folder(tmp_path_factory):
         ]
         return database.create_table(name, rows)
 
+    rows = [{"id": None if n == 7 else str(n), "vector": VECTORS[n]} for n in range(20)]
+    database.create_table("unnamed", rows[::-1])
     bare = table("plain", VECTORS).schema
     table("long", LONG)
     for metric in ("cosine", "dot", "l2"):
@@ -54,7 +56,7 @@ def test_an_index_says_how_it_measures_and_what_it_finds(folder, metric):
 def test_what_cannot_be_searched(folder, tmp_path):
     with pytest.raises(UsageError, match=r"holds no table 'plane'. Did you mean plain\?"):
         opened(folder, "plane")
-    with pytest.raises(UsageError, match="holds 6 tables"):
+    with pytest.raises(UsageError, match="holds 7 tables"):
         opened(folder, "")
     with pytest.raises(InputError, match="there is no such folder"):
         opened(tmp_path / "none", "x")
@@ -68,3 +70,5 @@ def test_what_cannot_be_searched(folder, tmp_path):
     with pytest.raises(KaratError, match="LanceDB failed at"):
         opened(tmp_path, "broken")
     assert len(opened(folder, "bare").search(NAMES).rows) == 0
+    with pytest.raises(KaratError, match="the lancedb store #unnamed returned a record without an id"):
+        opened(folder, "unnamed").search(NAMES, 20)

@@ -107,6 +107,7 @@ def server():
         connection.execute('CREATE TABLE "50%s" ("%" text, "%s text" text, "as %b" vector(32))')
         row = ["only", "night", str(VECTORS[0].tolist())]
         connection.cursor().execute('INSERT INTO "50%%s" VALUES (%s, %s, %s)', row)
+        connection.execute("CREATE TABLE unnamed AS SELECT nullif(id, 'chunk 0000') AS id, text, embedding FROM plain")
         connection.execute("CREATE TABLE passwords (id int, text text, embedding vector(32))")
         connection.execute(f"CREATE ROLE poor LOGIN PASSWORD '{SECRET}'")
         connection.execute("CREATE DATABASE without")
@@ -328,3 +329,9 @@ def failed_rows(folder):
     failed = [record for record in records if record["row"].get("status") == "failed"]
     assert all("PostgreSQL" in record["row"]["error"] for record in failed)
     return dict(Counter(record["system"] for record in failed))
+
+
+def test_a_row_without_an_id_is_refused(server):
+    for store in (opened(server, "unnamed"), PgtextStore.open(f"{server.dsn}#unnamed", None)):
+        with pytest.raises(KaratError, match=f"the {store.name} store #unnamed returned a record without an id"):
+            store.search(["empty question 0"], 1000)

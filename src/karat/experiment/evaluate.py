@@ -206,6 +206,12 @@ class _NoMemory:
     def keep(self, system: str, row: Mapping[str, Any]) -> None:
         pass
 
+    def notes(self, system: str) -> Sequence[str]:
+        return ()
+
+    def keep_notes(self, system: str, notes: Sequence[str]) -> None:
+        pass
+
 
 @dataclass(frozen=True)
 class _GivenRuns:

@@ -35,6 +35,7 @@ if TYPE_CHECKING:
     from karat.systems.index import Index
     from karat.systems.search_stage import SearchPool
 
+_NOTES_OF = "notes_of"  # of the journal's record with what should be known of a system
 TEXTS = "texts"  # of the journal's record that says which questions its numbers mean
 
 
@@ -181,6 +182,12 @@ class _JournaledRows:
 
     def keep(self, system: str, row: Mapping[str, Any]) -> None:
         self._journal.add([{"system": system, "row": row}])
+
+    def notes(self, system: str) -> list[str]:
+        return [note for r in self._journal.records if r.get(_NOTES_OF) == system for note in r["notes"]]
+
+    def keep_notes(self, system: str, notes: Sequence[str]) -> None:
+        self._journal.add([{_NOTES_OF: system, "notes": notes}])
 
 
 class _JournaledLegs(Memory):

@@ -54,8 +54,6 @@ def read_judgements(input: Input) -> tuple[Judgements, Columns]:
             name = cells.id_text(columns.cell(record, "doc"))
         _refuse_judged_twice(input, rows, qid, name, row)
         table.setdefault(qid, {})[name] = grade
-    if not table:
-        raise input.error("no judgements", remedy="Give at least one.")
     return table, columns
 
 
@@ -131,6 +129,8 @@ def _judgements(input: Input, columns: Columns) -> Iterator[tuple[int, str, int,
 
 def _judgement_columns(input: Input) -> Columns:
     """Which columns hold the question, the document and, where there is one, the grade: one each."""
+    if not input.sample:
+        raise input.error("no judgements", remedy="Give at least one.")
     columns = Columns(TABLE, input.fields)
     for field, example in (("question", "query_id"), ("doc", "doc_id")):
         if not columns.of[field]:

@@ -13,9 +13,9 @@ from datetime import UTC, date, datetime
 from typing import Any
 
 from karat.core.text.wellformed import well_formed
-from karat.files._entries import entry_fields
+from karat.files._entries import are_hits, entry_fields
 from karat.files._span_texts import answer_in, parsed, question_in
-from karat.files._spans import Hit, Span, hit_keys
+from karat.files._spans import ASKING, Hit, Span, hit_keys
 from karat.io import cells
 from karat.io.cells import CellError, known_number
 from karat.io.fields import HIT, NESTED, RESULTS, field_name
@@ -210,6 +210,8 @@ class ContentReader:
             span.question = self._question(inputs)
             answer = next((text for value in outputs if (text := answer_in(value)) is not None), None)
             span.answer = None if answer is None else self.once(answer)
+            if span.parent is None and span.kind in ASKING and self.retriever is None:
+                span.documents = next(filter(are_hits, map(self._documents, outputs)), None)
 
     def _question(self, inputs: Iterable[Any]) -> str | None:
         texts = (question_in(value) for value in inputs if value is not None)

@@ -25,8 +25,8 @@ Hit = dict[str, Any]
 class Span:
     """One step of a trace: where it stands, and what of its input and output a row of results needs.
 
-    `hits` are documents that it returned, None where it says nothing of any; `given` what a reranker was given.
-    Times are seconds since 1970.
+    `hits` are documents that it returned, None where it says nothing of any; `given` what a reranker was given;
+    `documents`, as they stand there, what a root that is no retriever returned. Times are seconds since 1970.
     """
 
     trace: str
@@ -41,6 +41,7 @@ class Span:
     answer: str | None = None
     hits: list[Hit] | None = None
     given: tuple[str, ...] | None = None
+    documents: Sequence[Any] | None = None
     tokens: int | None = None
     cost: float | None = None
     model: str | None = None

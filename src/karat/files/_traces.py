@@ -186,6 +186,8 @@ class TraceReader:
         for id_ in sorted(begins, key=begins.__getitem__):
             trace = Trace(id_, self._spans.pop(id_))
             row = trace.row()
+            if row.hits is None and row.failed is None and trace.root.documents is not None:
+                row = replace(row, hits=self.content.hits(trace.root.documents))
             if self._cut is not None and id_ == self._last and row.hits is None and row.failed is None:
                 row = replace(row, failed=_CUT_OFF)
             self._count(trace, row)
@@ -236,6 +238,7 @@ class TraceReader:
             "retrieval": row.question is not None and row.hits is None and row.failed is None,
             "documents": bool(retrievals) and row.hits == [] and row.failed is None,
             "unread": row.failed == UNREAD,
+            "returned": row.hits is not None and not row.steps,
             "steps": len(row.steps) > 1,
             "root": not trace.has_root,
             "end": root.end is None,
@@ -282,6 +285,7 @@ _NOTES = {
     "retrieval": ("trace", "without retrieval"),
     "documents": ("trace", "with a retriever and no documents: nothing was retrieved there"),
     "unread": ("trace", "with a retriever whose documents cannot be read"),
+    "returned": ("trace", "without a retriever: the documents that its root returned are its hits"),
     "steps": ("trace", "with several retrievals: steps, and their hits together, in order of first appearance"),
     "answer": ("trace", "failed after retrieval: the answer failed, the hits count"),
     "mended": ("trace", "with a retrieval that failed, and no failure in the end"),

@@ -34,6 +34,10 @@ class PoolSettings:
             )
         if self.by == "local" and (self.address is not None or self.resources):
             raise UsageError("an address and resources are for Ray: choose the pool ray (--pool ray).")
+        if self.address is not None and not self.address.strip():
+            raise UsageError(
+                "the address of a Ray cluster is empty. Write HOST:PORT, or leave it out for that of this machine."
+            )
         if self.jobs is not None and self.jobs < 1:
             raise UsageError(f"the number of jobs must be 1 or more, found {self.jobs}.")
         for work in self.resources:

@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import Any, NoReturn
 
 from karat.core.errors import InputError
+from karat.io.cells import is_missing
 from karat.io.records import JSONError, json_lines, parse_json
 from karat.io.source import Source
 from karat.retrieve._stored import id_of
@@ -105,6 +106,8 @@ def names_beside(file: Path, total: int) -> Sequence[Mapping[str, Any]] | None:
         )
     seen: dict[str, int] = {}
     for row, record in enumerate(records, 1):
+        if is_missing(record["id"]):
+            raise InputError("has no id", place=str(chosen), row=row, remedy="Name every vector, in their order.")
         if seen.setdefault(record["id"], row) != row:
             raise InputError(
                 f"the id {record['id']!r} stands at {seen[record['id']]} already", place=str(chosen), row=row

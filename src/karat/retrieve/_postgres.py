@@ -103,8 +103,8 @@ class PostgresTable:
     def chunk(self, row: Sequence[Any]) -> Chunk:
         """A row of `selected` as a chunk."""
         record = self.record(row)
-        id_ = record[self.columns["id"]]
-        return chunk_of(str(id_), self.target.record(record), reader=self.target.reader)
+        id_ = self.target.id_text(record[self.columns["id"]])
+        return chunk_of(id_, self.target.record(record), reader=self.target.reader)
 
     def count(self) -> int:
         """How many rows there are."""

@@ -15,6 +15,7 @@ from karat.core.docs import Chunk
 from karat.core.errors import KaratError, UsageError, did_you_mean
 from karat.core.loading import package
 from karat.core.text.words import plural
+from karat.io.cells import is_missing
 from karat.io.field_reader import FieldReader
 from karat.io.fields import NESTED, STORED, field_name, with_metadata
 from karat.models.hosts import check_key_env, check_url, host_of
@@ -103,8 +104,17 @@ class StoreTarget:
     def chunk(self, own: Any, values: Mapping[str, Any]) -> Chunk:
         """A record without fixed columns as a chunk; its id is the store's own, or the field that the user names."""
         record = self.record(values)
-        id_ = self.reader.read(record).get("id", own) if "id" in self.options else own
-        return chunk_of(str(id_), record, reader=self.reader)
+        id_ = self.id_text(self.reader.read(record).get("id")) if "id" in self.options else str(own)
+        return chunk_of(id_, record, reader=self.reader)
+
+    def id_text(self, value: Any, own: Any = None) -> str:
+        """The id of a record; the store's `own`, where there is one, if that is empty and the user named none."""
+        if is_missing(value) and (own is None or "id" in self.options):
+            raise KaratError(
+                f"the {self.kind} store #{self.name} returned a record without an id: fill it, or name a column that "
+                "is filled everywhere, #NAME?id=COLUMN."
+            )
+        return str(own if is_missing(value) else value)
 
     def notes(self, records: Iterable[Mapping[str, Any]]) -> tuple[str, ...]:
         """What to say of some records: names that the user gave and none of them has, and their pages."""

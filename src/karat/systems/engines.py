@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from itertools import combinations
 from typing import TYPE_CHECKING, Any, Protocol
 
 import numpy as np
@@ -160,3 +161,17 @@ def on_one_table(retrieved: Mapping[str, tuple[Chunks, Ranked]]) -> tuple[Chunks
         rows = np.array([joined.row_of[table[row].id] for row in ranked.rows.tolist()], np.int64)
         legs[name] = Ranked.ordered(len(ranked), ranked.query, rows, ranked.scores)
     return joined, legs
+
+
+def unmet_legs(tables: Mapping[str, Chunks], joined: Chunks, legs: Mapping[str, Ranked]) -> Iterator[str]:
+    """A sentence for each two legs of different tables that share no hit, though both have some for one question."""
+    for (one, first), (other, second) in combinations(legs.items(), 2):
+        answered = np.flatnonzero((np.diff(first.offsets) > 0) & (np.diff(second.offsets) > 0))
+        if tables[one] is tables[other] or not len(answered) or len(np.intersect1d(first.rows, second.rows)):
+            continue
+        examples = [joined[int(leg.of(int(answered[0]))[0][0])].id for leg in (first, second)]
+        yield (
+            f"no hit of {one} has the id of a hit of {other} (such as {examples[0]!r} and {examples[1]!r}): if both "
+            "hold the same passages, each stands twice with the score of one leg. Name the column of the store that "
+            "holds the ids of the other: #NAME?id=COLUMN."
+        )

@@ -22,7 +22,7 @@ from karat.retrieve import Reranked, rerank
 from karat.retrieve.rewrite import Rewritten, rewrite_all
 from karat.systems.candidates import Candidates
 from karat.systems.chunk_columns import ChunkColumns
-from karat.systems.engines import Engines, on_one_table
+from karat.systems.engines import Engines, on_one_table, unmet_legs
 from karat.systems.retrieved import Retrieved
 from karat.systems.settings import CHAT, SystemSettings, steps_of
 
@@ -118,6 +118,8 @@ class Retrieval:
         seconds = {"rewriting": self._rewriting[settings.rewrite]} if settings.rewrite else {}
         seconds |= {name: leg.seconds for name, leg in searched.items()}
         chunks, legs = on_one_table({name: (leg.chunks, leg.ranked.top(depth)) for name, leg in searched.items()})
+        notes = remarks_of(rewritten.values(), len(self.questions))
+        notes += unmet_legs({name: leg.chunks for name, leg in searched.items()}, chunks, legs)
         candidates, ranked = None, legs[names[0]]
         if len(names) > 1:
             started = perf_counter()
@@ -134,7 +136,7 @@ class Retrieval:
         return Retrieved(
             settings=settings, chunks=chunks, ranked=ranked, legs=legs, candidates=candidates,
             rewritten=tuple(rewritten.values()), seconds=seconds, failed=failed,
-            notes=tuple(remarks_of(rewritten.values(), len(self.questions))),
+            notes=tuple(notes),
             columns=self._columns if self.engines.index is not None and chunks is self.engines.index.chunks else {},
         )  # fmt: skip
 

@@ -21,11 +21,18 @@ Align = Callable[[Sequence["Run"]], tuple[list["Run"], list["Note"]]]
 
 
 class RowMemory(Protocol):
-    """Rows of results by system and question: a journal keeps them, so that no question is asked twice."""
+    """Rows of results by system and question: a journal keeps them, so that no question is asked twice.
+
+    With what should be known of a system, which is not asked again for rows that are there.
+    """
 
     def known(self, system: str) -> Mapping[str, Mapping[str, Any]]: ...
 
     def keep(self, system: str, row: Mapping[str, Any]) -> None: ...
+
+    def notes(self, system: str) -> Sequence[str]: ...
+
+    def keep_notes(self, system: str, notes: Sequence[str]) -> None: ...
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -64,7 +64,7 @@ class System:
         name, testset = configuration.name, request.testset
         rows = dict(request.rows.known(name)) if self.settings.has_store else {}
         asked = [question for question in testset if question.id not in rows]
-        notes: Sequence[Note] = ()
+        notes = tuple(request.rows.notes(name)) if rows else ()
         if asked:
             request.progress(f"searching by {name}", 0, 1)
             ids = [question.id for question in asked]
@@ -72,13 +72,14 @@ class System:
             try:
                 excluded = Exclusions(testset.with_questions(asked, testset.name))
                 retrieved = self.search([question.text for question in asked], request.length, excluded=excluded)
-                run, notes = retrieved.run(name, ids, request.pages), _notes(configuration, retrieved)
+                run, notes = retrieved.run(name, ids, request.pages), (*notes, *retrieved.notes)
                 if all(":" in leg for leg in retrieved.legs):
                     seconds = retrieved.total_seconds
             except StoreError as problem:  # it could not be opened
                 run = Run(name, failed=dict.fromkeys(ids, str(problem)))
             if self.settings.has_store:
                 spent = dict(zip(ids, seconds, strict=True))
+                request.rows.keep_notes(name, notes)
                 for row in result_rows([run]):
                     retrieving = spent[str(row["id"])]
                     rows[str(row["id"])] = row | ({} if retrieving is None else {"seconds": {"retrieve": retrieving}})
@@ -87,7 +88,7 @@ class System:
         if len(asked) < len(testset):
             untimed = [{key: value for key, value in rows[qid].items() if key != "seconds"} for qid in testset.ids]
             run = replace(run_of_records(name, untimed), unique=True, complete=True)
-        yield SystemRun(configuration=configuration, run=run, seconds=timed, notes=notes)
+        yield SystemRun(configuration=configuration, run=run, seconds=timed, notes=_notes(configuration, notes))
 
     def reads(self) -> Iterator[Path]:
         return self.settings.reads()
@@ -110,7 +111,7 @@ class IndexSystem:
             configuration=configuration,
             run=run,
             seconds=seconds if any(spent is not None for spent in seconds) else (),
-            notes=_notes(configuration, retrieved),
+            notes=_notes(configuration, retrieved.notes),
             retrieved=top if retrieved.settings.rerank is None else retrieved,
             retrieval=self.retrieval,
         )
@@ -119,5 +120,5 @@ class IndexSystem:
         return self.settings.reads()
 
 
-def _notes(configuration: Configuration, retrieved: Retrieved) -> list[Note]:
-    return [Note("warning", f"{configuration.name}: {note}") for note in retrieved.notes]
+def _notes(configuration: Configuration, notes: Sequence[str]) -> list[Note]:
+    return [Note("warning", f"{configuration.name}: {note}") for note in dict.fromkeys(notes)]

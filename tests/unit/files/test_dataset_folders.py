@@ -166,6 +166,7 @@ def test_splits_of_beir(tmp_path):
 
 
 def test_judgements_that_do_not_fit(tmp_path):
+    assert refused(beir(tmp_path / "none", test=[])).endswith("qrels/test.tsv: no judgements. Give at least one.")
     folder = beir(tmp_path / "b", test=[("q8", "d1", 1), ("q9", "d1", 1), ("7", "d1", 1)])
     assert "question 'q8' of test.tsv is not in queries.jsonl (2 of 3 judged questions)." in refused(folder)
     folder = mteb(tmp_path / "m")

@@ -60,6 +60,41 @@ def test_child_runs_of_langsmith(put):
     assert run_of(put(lines(by_order)))[0].asked == (root["id"],)
 
 
+@pytest.mark.parametrize(
+    ("outputs", "docs"),
+    [
+        (lambda docs: {"query": ONE["question"], "result": "Two years.", "source_documents": docs}, ["3", "4"]),
+        (lambda docs: {"input": ONE["question"], "context": docs, "answer": "Two years."}, ["3", "4"]),
+        (lambda docs: json.dumps({"output": {"answer": "Two years.", "documents": docs}}), ["3", "4"]),
+        (lambda docs: {"answer": "Two years.", "context": "manual-3, manual-4"}, []),
+        (lambda docs: {"answer": "Two years.", "documents": [{"role": "user", "content": "manual-3"}]}, []),
+    ],
+)
+@pytest.mark.parametrize("dumped", [False, True])
+def test_documents_that_the_root_of_a_trace_without_a_retriever_returned(put, outputs, docs, dumped):
+    root, retriever, _ = made.langsmith(ONE)
+    documents = retriever["outputs"]["documents"]
+    for one in documents:
+        one["metadata"]["page"] = 33
+    if dumped:
+        kind = ["langchain", "schema", "document", "Document"]
+        documents = [{"lc": 1, "type": "constructor", "id": kind, "kwargs": one} for one in documents]
+    root["outputs"] = outputs(documents)
+    run, taken = run_of(put(lines([root])))
+    assert list(run.docs) == [f"manual-{number}" for number in docs]
+    assert (run.answers[root["id"]].text, run.failed, run.steps) == ("Two years.", {}, {})
+    note = "without a retriever: the documents that its root returned are its hits"
+    assert f"1 trace {note if docs else 'without retrieval'} ({root['id']})" in taken.notes
+    assert sum("counts from 0" in note for note in taken.notes) == bool(docs)
+
+    run, taken = run_of(put(lines([root, retriever])))  # which counts, and its pages once
+    assert list(run.docs) == ["manual-3", "manual-4"]
+    assert not any("its root returned" in note for note in taken.notes)
+    assert any("1 added 2 times" in note for note in taken.notes)
+    run, _ = run_of(put(lines([root, *made.langsmith(TRACES[1])])), columns={"span": retriever["name"]})
+    assert list(run.docs) == [doc["id"] for doc in TRACES[1]["docs"]]  # and nothing else, as was asked for
+
+
 def test_pages_of_langchain_count_from_0(put):
     runs = made.langsmith(ONE)
     runs[1]["outputs"]["documents"][0]["metadata"] = {"source": "manual.pdf", "page": 33}

@@ -18,6 +18,7 @@ def test_a_name_a_dict_or_nothing_are_settings():
         ("rya", "there is no pool 'rya'. Did you mean ray?"),
         ({"adress": "x"}, "a pool has no 'adress'. Did you mean address?"),
         ({"address": "10.0.0.1:6379"}, "an address and resources are for Ray"),
+        ({"by": "ray", "address": " "}, "the address of a Ray cluster is empty. Write HOST:PORT"),
         ({"by": "ray", "jobs": 0}, "must be 1 or more, found 0"),
         ({"by": "ray", "resources": {"embedd": {"gpu": 1}}}, "'embedd', which is no work. Did you mean embed?"),
         ({"by": "ray", "resources": {"embed": {"gpu": 0}}}, "gpu of embed must be a number above 0, found 0"),

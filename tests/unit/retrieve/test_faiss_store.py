@@ -156,6 +156,8 @@ def test_which_file_beside_the_index_is_taken(folder):
         ("ids.txt", "a\nb\n", r"ids.txt: has 2 entries, the index index.faiss beside it 5 vectors"),
         ("ids.txt", "", r"ids.txt: is empty"),
         ("ids.txt", "a\nb\nc\na\ne\n", r"ids.txt line 4: the id 'a' stands at 1 already"),
+        ("ids.txt", "a\n\nc\nd\ne\n", r"ids.txt line 2: has no id"),
+        ("ids.json", '["a", " ", "c", "d", "e"]', r"ids.json line 2: has no id"),
         ("ids.json", "{", r"ids.json line 1: not valid JSON"),
         ("ids.json", '{"0": "a", "2": "b"}', r"ids.json: is not a list of ids"),
         ("ids.json", "[true]", r"ids.json: is not a list of ids"),

@@ -172,6 +172,18 @@ def test_texts_are_searched_by_a_match_query_without_an_embedder(fake):
     assert host_asked(f"estext:{fake.place}#handbook") == fake.place.removeprefix("http://")
 
 
+@pytest.mark.parametrize("empty", [{"our_id": None}, {"our_id": " "}, {}])
+def test_a_record_without_the_id_that_is_named_is_refused(fake, empty):
+    store = EstextStore.open(f"{fake.place}#handbook?id=our_id", None)
+    own = fake.source
+    fake.source = lambda number: own(number) | ({"metadata": empty} if number == 2 else {})
+    with pytest.raises(KaratError, match="the estext store #handbook returned a record without an id") as raised:
+        store.search(["night"])
+    assert not isinstance(raised.value, StoreError)
+    assert len(hits(store, "fault")) == 1
+    assert len(hits(EstextStore.open(f"{fake.place}#handbook", None), "night")) == 3
+
+
 def test_keys_come_from_the_environment_and_stay_out_of_messages(fake, monkeypatch):
     fake.key = "ApiKey a-key-that-is-secret"
     with pytest.raises(KaratError, match="refuses the key, or there is none") as raised:

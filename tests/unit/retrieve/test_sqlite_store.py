@@ -114,6 +114,8 @@ def test_an_id_of_0_is_an_id(tmp_path):
     connection.close()
     store = SqliteStore.open(f"{tmp_path / 'x.db'}#chunks", None)
     assert {name for name, _ in hits(store, "night")} == {"0", "1", "3", "4"}
+    with pytest.raises(KaratError, match="the sqlite store #chunks returned a record without an id"):
+        SqliteStore.open(f"{tmp_path / 'x.db'}#chunks?id=id", None).search(["night"])
 
 
 def test_what_is_no_full_text_table(file, tmp_path):

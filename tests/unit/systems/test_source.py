@@ -22,10 +22,16 @@ class Rows:
     """Rows that are kept in a dict."""
 
     def __init__(self, **known):
-        self.rows = known
+        self.rows, self.sentences = known, []
 
     def known(self, system):
         return self.rows
+
+    def notes(self, system):
+        return self.sentences
+
+    def keep_notes(self, system, notes):
+        self.sentences = notes
 
     def keep(self, system, row):
         self.rows[row["id"]] = {**row, "system": system}

@@ -58,6 +58,40 @@ def test_a_leg_of_a_store_is_fused_with_an_engine_of_an_index_by_ids(folder):
     assert not any("embedded by" in note for note in retrieved.notes)
 
 
+def test_legs_whose_ids_never_meet_are_told_with_an_example_of_each(folder, tmp_path, monkeypatch):
+    with sqlite3.connect(tmp_path / "own.db") as database:
+        database.execute("CREATE VIRTUAL TABLE chunks USING fts5(id UNINDEXED, same UNINDEXED, text)")
+        database.executemany("INSERT INTO chunks VALUES (?, ?, ?)", [(f"{i}-0", i, t) for i, t in PASSAGES.items()])
+    database.close()
+    monkeypatch.chdir(tmp_path)
+    store, index = "sqlite:own.db#chunks", karat.Index.open(folder / "i")
+    questions = ["unheard", "night watch"]
+
+    def notes(*legs):
+        system = System(SystemSettings("hybrid", legs=legs, fusion="rrf"), index)
+        return [note for note in system.search(questions, 4).notes if "stands twice" in note]
+
+    (note,) = notes("bm25", store)
+    assert note == (
+        f"no hit of bm25 has the id of a hit of {store} (such as 'watch' and 'watch-0'): if both hold the same "
+        "passages, each stands twice with the score of one leg. Name the column of the store that holds the ids of the "
+        "other: #NAME?id=COLUMN."
+    )
+    assert len(notes("dense", "bm25", store)) == 2
+    assert not notes("bm25", f"{store}?id=same")
+    questions[:] = ["generators electricity", "unheard"]
+    assert not notes("dense", "bm25")
+    questions[:] = ["unheard"]
+    assert not notes("dense", store)  # which has nothing for it
+
+    (tmp_path / "karat.yaml").write_text(
+        f"testset: {folder}/questions.jsonl\ncorpus: {folder}/docs\nmeasures: ['MRR@3']\noutputs: []\nsystems:\n"
+        f"  - {{name: mixed, engine: hybrid, fusion: rrf, legs: [dense, '{store}']}}\n"
+    )
+    (warning,) = [note for note in karat.run("karat.yaml").evaluation.notes if "stands twice" in note.text]
+    assert warning.text.startswith("mixed: no hit of dense")
+
+
 def test_questions_with_one_and_with_several_phrasings_share_the_chunks_of_a_store(folder):
     (folder / "phrasings.jsonl").write_text(json.dumps({"question": "fuel?", "phrasings": ["tank?", "litres?"]}) + "\n")
     store = f"sqlite:{folder / 'texts.db'}#chunks"
@@ -113,6 +147,31 @@ def test_a_retry_asks_a_store_for_what_failed_and_for_nothing_else(folder, faili
     done = karat.run(spec, retry_errors=True)
     assert asked == ["electricity?"]
     assert done.mean("MRR@3", system="text") == 1.0
+
+
+def test_what_is_said_of_a_store_is_said_when_it_is_not_asked_again(folder, tmp_path, monkeypatch):
+    matching, broken = SqliteStore.matching, [True]
+
+    def match(store, query, depth):
+        if broken and store._target.options:
+            raise StoreError("the store is down.")
+        return matching(store, query, depth)
+
+    monkeypatch.setattr(SqliteStore, "matching", match)
+    monkeypatch.chdir(tmp_path)
+    store = f"sqlite:{folder}/texts.db#chunks"
+    (tmp_path / "karat.yaml").write_text(
+        f"testset: {folder}/questions.jsonl\nmeasures: ['MRR@3']\noutputs: []\nallow_zero_overlap: true\nsystems:\n"
+        f"  - {{name: text, engine: '{store}'}}\n  - {{name: other, engine: '{store}?doc=id'}}\n"
+    )
+
+    def notes(**options):
+        return [note.text for note in karat.run("karat.yaml", **options).evaluation.notes if "-bm25()" in note.text]
+
+    first = notes()
+    broken.clear()
+    assert [note.split(":")[0] for note in first] == ["text", "other"]
+    assert notes(retry_errors=True) == first
 
 
 def test_a_store_is_timed_by_question_and_a_retry_remembers(folder, failing, tmp_path, monkeypatch):

@@ -117,7 +117,7 @@ class LancedbStore(VectorStore):
 
     def _chunk(self, row: dict[str, Any]) -> Chunk:
         record = {name: value for name, value in row.items() if name != "_distance"}
-        id_ = str(record[self._columns["id"]])
+        id_ = self._target.id_text(record[self._columns["id"]])
         return chunk_of(id_, self._target.record(record), reader=self._target.reader)
 
 

@@ -89,8 +89,7 @@ class SqliteStore(TextStore):
     def _chunk(self, row: tuple[Any, ...]) -> Chunk:
         record = dict(zip(self._named, row, strict=True))
         rowid = record.pop("rowid")
-        named = record.get(self._columns.get("id", ""))
-        id_ = str(rowid if named in (None, "") else named)
+        id_ = self._target.id_text(record.get(self._columns.get("id", "")), rowid)
         return chunk_of(id_, self._target.record(record), reader=self._target.reader)
 
     def _rows(self, statement: str, values: tuple[object, ...] = ()) -> list[tuple[Any, ...]]:
