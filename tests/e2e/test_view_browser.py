@@ -585,3 +585,20 @@ def test_means_beside_the_list_say_of_how_many_they_are(visit):
     facet.wait_for()
     assert "of the 20 listed" in facet.locator("h3").inner_text()
     assert facet.locator(".mean").first.locator("small").inner_text() == "n 20"
+
+
+def test_a_pressed_value_is_never_folded(visit):
+    page = visit(questions(SMALL))
+    settle(page)
+    script = """async pressed => { const { facetBars } = await import("/assets/facets.js");
+      history.replaceState(null, "", `?tag.area=${pressed}`);
+      const values = [...Array(12).keys()].map(n => ({ value: `a${n}`, n: 20 - n }));
+      const [box] = facetBars({ tags: { area: values } }, { failures: [], measures: [] }, "");
+      document.body.append(box);
+      const shown = () => [...box.querySelectorAll("[data-value]")].map(one => one.dataset.value);
+      const before = shown(), words = box.querySelector(".quietly").textContent;
+      box.querySelector(".quietly").click();
+      return [before, words, shown().length]; }"""
+    first = [f"a{n}" for n in range(8)]
+    assert page.evaluate(script, "a10") == [[*first, "a10"], "3 more", 12]
+    assert page.evaluate(script, "a1") == [first, "4 more", 12]

@@ -1,5 +1,6 @@
 """Labels by the API: what is stored, refused and taken back, and what is worth labelling."""
 
+import errno
 import json
 from dataclasses import replace
 from urllib.parse import quote
@@ -158,3 +159,15 @@ def test_what_is_worth_labelling():
     assert (second["kind"], second["hit"]["id"]) == ("hit", "c7")
     assert second["why"] == "2 systems rank it among the first 5 (best #2), and it holds no gold"
     assert [item["hit"]["id"] for item in items if item["kind"] == "hit"] == ["c7"]
+
+
+@pytest.mark.parametrize("number", [errno.ENOSPC, errno.EACCES])
+def test_a_label_that_cannot_be_written_says_what_to_do_in_a_browser(own, monkeypatch, number):
+    def refuse(*given):
+        raise OSError(number, "nothing can be written")
+
+    browser, path = own
+    monkeypatch.setattr("karat.files._marks._append", refuse)
+    reply = post(browser, path, HIT)
+    assert reply.json["error"].endswith("the label cannot be written: nothing can be written")
+    assert reply.json["remedy"] == "Make room, or allow writing there, and try again."
