@@ -602,3 +602,16 @@ def test_a_pressed_value_is_never_folded(visit):
     first = [f"a{n}" for n in range(8)]
     assert page.evaluate(script, "a10") == [[*first, "a10"], "3 more", 12]
     assert page.evaluate(script, "a1") == [first, "4 more", 12]
+
+
+def test_a_reason_that_many_scores_lack_for_is_said_once(visit):
+    page = visit(questions(SMALL))
+    script = """async scores => (await import("/assets/hits.js")).scoreLine(scores)"""
+    scores = [["MRR", "failed: down"], ["Recall@5", 0.5], ["F1@5", "failed: down"], ["Steps", None]]
+    assert page.evaluate(script, scores) == "MRR, F1@5 – (failed: down) · Recall@5 .5000 · Steps – (no value)"
+
+
+def test_a_name_breaks_behind_signs_and_not_in_a_number(visit):
+    page = visit(questions(SMALL))
+    script = """async name => (await import("/assets/dom.js")).breakable(name).map(part => part.outerHTML ?? part)"""
+    assert page.evaluate(script, "a_b alpha=0.3 c.d") == ["a_", "<wbr>", "b alpha=0.3 c.", "<wbr>", "d"]

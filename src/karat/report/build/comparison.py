@@ -233,8 +233,13 @@ def _cost_pair(comparison: Comparison, pair: Pair) -> list[Cell]:
 
 def _footnotes(pairs: Sequence[Pair]) -> list[str]:
     more = [f"{len(pairs) - MOST:,} more are not shown."] if len(pairs) > MOST else []
+    return [*more, *pair_notes(pairs)]
+
+
+def pair_notes(pairs: Sequence[Pair]) -> list[str]:
+    """Why pairs have no interval, and why no p."""
     few = [NO_INTERVAL] if any(pair.low is None and pair.n for pair in pairs) else []
-    return [*more, *few, *([NOT_TESTED] if any(not pair.n for pair in pairs) else [])]
+    return [*few, *([NOT_TESTED] if any(not pair.n for pair in pairs) else [])]
 
 
 def _flips(comparison: Comparison, detail: Detail) -> Table:

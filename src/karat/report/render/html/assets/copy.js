@@ -1,7 +1,7 @@
 // Copy: a question as Markdown, a link to what is shown.
 
 import { figure, make, visible } from "./dom.js";
-import { scored } from "./hits.js";
+import { scoreLine } from "./hits.js";
 
 const LONGEST = 600; // characters of a hit in Markdown
 
@@ -45,7 +45,7 @@ export function asMarkdown(question, found, k) {
   for (const answer of question.answers ?? []) lines.push(`**Reference:** ${plain(answer)}`, "");
   for (const [name, grade, quote] of question.gold ?? []) lines.push(`- gold: ${plain(name)}${grade === 1 ? "" : ` (grade ${figure(grade, 0)})`}${quote ? `: “${plain(quote)}”` : ""}`);
   for (const one of found) {
-    lines.push("", `### ${plain(one.system)}`, "", plain(one.scores.map(([name, value]) => scored(name, value)).join(" · ")));
+    lines.push("", `### ${plain(one.system)}`, "", plain(scoreLine(one.scores)));
     if (one.failure) lines.push("", `**✗ ${plain(one.failure.title)}.** ${plain(one.failure.detail)}`);
     if (one.answer?.text) lines.push("", `**Answer:** ${plain(one.answer.text)}`);
     if (one.hits?.length) lines.push("");
