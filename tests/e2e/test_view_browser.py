@@ -346,6 +346,10 @@ def test_a_question_is_copied_as_markdown(visit, server):
     page.get_by_role("button", name="Copy link").first.click()
     page.get_by_role("button", name="Copied").last.wait_for()
     assert page.evaluate("navigator.clipboard.readText()").startswith(server.address)
+    page.goto(f"{server.address}{questions(SMALL, 'system=hybrid&open=q6')}")
+    page.get_by_role("button", name="Copy as Markdown").click()
+    page.get_by_role("button", name="Copied").wait_for()
+    assert "> **asked** I have pump 6." in page.evaluate("navigator.clipboard.readText()")
 
 
 def test_the_filtered_rows_are_exported(visit):

@@ -10,7 +10,7 @@ from viewed import QUESTIONS, Browser, run_with, small_study
 
 from karat.core.docs import Chunk
 from karat.core.text.wellformed import MARK
-from karat.core.types import TestSet
+from karat.core.types import TestSet, Turn
 from karat.files import read_marks
 from karat.results.marks import LABELS_FILE
 from karat.results.study import StudyHit
@@ -171,3 +171,17 @@ def test_a_label_that_cannot_be_written_says_what_to_do_in_a_browser(own, monkey
     reply = post(browser, path, HIT)
     assert reply.json["error"].endswith("the label cannot be written: nothing can be written")
     assert reply.json["remedy"] == "Make room, or allow writing there, and try again."
+
+
+def test_the_queue_has_the_turns_before_a_question():
+    study = small_study()
+    hit = StudyHit(1, 0.5, Chunk("c7", "d7", "Nothing."))
+    turns = tuple(Turn(f"question {n}", f"answer {n}" if n else None) for n in range(8))
+    questions = (replace(QUESTIONS[0], history=turns), *QUESTIONS[1:])
+    evaluation = replace(study.evaluation, testset=TestSet(questions, name="qa"))
+    found = {"q1": (hit,)}
+    items = queue_of(replace(study, evaluation=evaluation, hits={"one": found, "two": found}))
+    (item,) = (item for item in items if item["hit"])
+    assert item["earlier"] == 2
+    assert item["history"][0] == {"question": "question 2", "answer": "answer 2"}
+    assert len(item["history"]) == 6

@@ -41,6 +41,7 @@ const short = (text) => (text.length > LONGEST ? `${text.slice(0, LONGEST)}…` 
 /** A question with what each system found, in Markdown. */
 export function asMarkdown(question, found, k) {
   const lines = [`## ${plain(question.id)}: ${plain(question.text)}`, ""];
+  for (const { role, text } of question.history ?? []) lines.push(`> **${role}** ${plain(text)}`, "");
   if (question.kind) lines.push(`kind: ${plain(question.kind)}`, "");
   for (const answer of question.answers ?? []) lines.push(`**Reference:** ${plain(answer)}`, "");
   for (const [name, grade, quote] of question.gold ?? []) lines.push(`- gold: ${plain(name)}${grade === 1 ? "" : ` (grade ${figure(grade, 0)})`}${quote ? `: “${plain(quote)}”` : ""}`);

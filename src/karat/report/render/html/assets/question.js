@@ -17,7 +17,7 @@ export function questionDetail(question, found, { k, measures, higher, standings
 }
 
 /** What was said before the question. */
-function conversation(history) {
+export function conversation(history) {
   if (!history?.length) return [];
   const turn = ({ role, text }) => make("li", { class: role === "asked" ? "turn user" : "turn" }, make("b", { textContent: role }), " ", make("span", { dir: "auto", textContent: text }));
   return [make("h4", { textContent: "Conversation before it" }), make("ol", { class: "turns" }, ...history.map(turn))];
