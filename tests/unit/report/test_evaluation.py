@@ -141,3 +141,10 @@ def test_every_n_is_said_however_many_differ(make):
     text = shown(dataclasses.replace(evaluation, summaries=tuple(summaries)))
     for part in ("Recall@5: n 50,", "MRR, MAP: n 55,", "nDCG@10: n 51,", "Precision@3: n 47,"):
         assert f"scored {part}" in text, part
+
+
+def test_a_long_name_keeps_its_share(make):
+    evaluation = make(("a name of more than forty characters, as systems may have",))
+    share = dict.fromkeys(evaluation.scores.systems, 0.463)
+    matching = dataclasses.replace(evaluation.matching, share=share)
+    assert "… 46.3%" in shown(dataclasses.replace(evaluation, matching=matching), Detail.FULL)

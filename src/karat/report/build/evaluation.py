@@ -311,10 +311,10 @@ def _matching(matching: Matching) -> Iterator[str]:
     if matching.unmatchable:
         yield matching.unmatchable_line
     if matching.share:
-        shares = names([f"{system} {percent(share)}" for system, share in matching.share.items()], SHARES)
+        shares = names({system: percent(share) for system, share in matching.share.items()}, SHARES)
         yield f"relevant gold found among the hits: {shares}"
     if matching.others:
-        others = names([f"{matcher} {percent(share)}" for matcher, share in matching.others.items()], SHARES)
+        others = names({matcher: percent(share) for matcher, share in matching.others.items()}, SHARES)
         yield f"other matchers would find: {others}"
     if matching.suggestion:
         yield matching.suggestion

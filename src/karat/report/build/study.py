@@ -126,7 +126,7 @@ def _expected(choice: Choice) -> Iterator[Card]:
     if choice.cross_validated is not None:
         bias = "" if choice.optimism is None else f" Selection bias: {number(choice.optimism, 3)}."
         picks = sorted(choice.picks.items(), key=lambda item: (-item[1], item[0]))
-        folds = names([f"{system} {n:,}" for system, n in picks], 3)
+        folds = names({system: f"{n:,}" for system, n in picks}, 3)
         chosen = f" Chosen in {plural(sum(choice.picks.values()), 'fold')}: {folds}." if picks else ""
         yield Card(
             "Expected on new questions",
