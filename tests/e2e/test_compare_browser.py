@@ -52,3 +52,11 @@ def test_pairs_sort_by_their_difference(page):
     table.locator("thead th", has_text="b - a").click()
     shown = [float(t.split()[0]) for t in table.locator("tbody tr:visible td:nth-child(4)").all_inner_texts()]
     assert shown in (sorted(shown), sorted(shown, reverse=True))
+
+
+def test_the_menu_of_a_chart_goes_below_the_header(page):
+    menu = page.locator("[data-chart] summary").first
+    menu.wait_for()
+    place = """e => { scrollBy(0, e.getBoundingClientRect().top - 10); const box = e.getBoundingClientRect();
+      return document.elementFromPoint(box.x + box.width / 2, box.y + box.height / 2).closest("header") !== null; }"""
+    assert menu.evaluate(place)

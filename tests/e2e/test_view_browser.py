@@ -346,6 +346,10 @@ def test_a_question_is_copied_as_markdown(visit, server):
     page.get_by_role("button", name="Copy link").first.click()
     page.get_by_role("button", name="Copied").last.wait_for()
     assert page.evaluate("navigator.clipboard.readText()").startswith(server.address)
+    page.goto(f"{server.address}{questions(SMALL, 'system=hybrid&open=q6')}")
+    page.get_by_role("button", name="Copy as Markdown").click()
+    page.get_by_role("button", name="Copied").wait_for()
+    assert "> **asked** I have pump 6." in page.evaluate("navigator.clipboard.readText()")
 
 
 def test_the_filtered_rows_are_exported(visit):
@@ -585,3 +589,33 @@ def test_means_beside_the_list_say_of_how_many_they_are(visit):
     facet.wait_for()
     assert "of the 20 listed" in facet.locator("h3").inner_text()
     assert facet.locator(".mean").first.locator("small").inner_text() == "n 20"
+
+
+def test_a_pressed_value_is_never_folded(visit):
+    page = visit(questions(SMALL))
+    settle(page)
+    script = """async pressed => { const { facetBars } = await import("/assets/facets.js");
+      history.replaceState(null, "", `?tag.area=${pressed}`);
+      const values = [...Array(12).keys()].map(n => ({ value: `a${n}`, n: 20 - n }));
+      const [box] = facetBars({ tags: { area: values } }, { failures: [], measures: [] }, "");
+      document.body.append(box);
+      const shown = () => [...box.querySelectorAll("[data-value]")].map(one => one.dataset.value);
+      const before = shown(), words = box.querySelector(".quietly").textContent;
+      box.querySelector(".quietly").click();
+      return [before, words, shown().length]; }"""
+    first = [f"a{n}" for n in range(8)]
+    assert page.evaluate(script, "a10") == [[*first, "a10"], "3 more", 12]
+    assert page.evaluate(script, "a1") == [first, "4 more", 12]
+
+
+def test_a_reason_that_many_scores_lack_for_is_said_once(visit):
+    page = visit(questions(SMALL))
+    script = """async scores => (await import("/assets/hits.js")).scoreLine(scores)"""
+    scores = [["MRR", "failed: down"], ["Recall@5", 0.5], ["F1@5", "failed: down"], ["Steps", None]]
+    assert page.evaluate(script, scores) == "MRR, F1@5 – (failed: down) · Recall@5 .5000 · Steps – (no value)"
+
+
+def test_a_name_breaks_behind_signs_and_not_in_a_number(visit):
+    page = visit(questions(SMALL))
+    script = """async name => (await import("/assets/dom.js")).breakable(name).map(part => part.outerHTML ?? part)"""
+    assert page.evaluate(script, "a_b alpha=0.3 c.d") == ["a_", "<wbr>", "b alpha=", "<wbr>", "0.3 c.", "<wbr>", "d"]

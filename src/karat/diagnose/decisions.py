@@ -91,7 +91,7 @@ def _about_kinds(choice: Choice, conversations: Mapping[str | None, int]) -> lis
     others = len(choice.equals) + len(choice.beaten)
     differs = [kind for kind in choice.by_kind if choice.best.system not in (kind.best.system, *kind.equals)]
     size = {kind.kind: conversations.get(kind.kind, kind.n) for kind in choice.by_kind}
-    silent = [f"{kind} ({n})" for kind, n in size.items() if can_show_nothing(others, n)]
+    silent = {kind: f"({n})" for kind, n in size.items() if can_show_nothing(others, n)}
     if differs:
         which = ", ".join(f"{kind.kind} ({kind.best.system}, {kind.n} questions)" for kind in differs)
         sentences.append(f"Another is significantly better for some question types: {which}.")
@@ -104,7 +104,7 @@ def _about_kinds(choice: Choice, conversations: Mapping[str | None, int]) -> lis
     elif silent:
         sentences.append(f"{few}: {names(silent, NAMED)}.")
     if choice.too_few:
-        kinds = names([f"{kind} ({n})" for kind, n in choice.too_few.items()], NAMED)
+        kinds = names({kind: f"({n})" for kind, n in choice.too_few.items()}, NAMED)
         sentences.append(f"Too few questions with a value, so nothing is chosen: {kinds}.")
     return sentences
 

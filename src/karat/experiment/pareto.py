@@ -109,6 +109,7 @@ def _untested(evaluation: Evaluation, measure: Measure, cost: Cost) -> ParetoFro
             cost=costs[summary.system],
             on_front=bool(is_front[i]),
             dominated_by=tuple(sorted(systems[j] for j in np.flatnonzero(beaten[i] & is_front).tolist())),
+            n=summary.n,
         )
         for i, (summary, value) in enumerate(of)
     ]

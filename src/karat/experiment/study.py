@@ -261,17 +261,18 @@ def choice_of(
     """The best system by a measure, its equals, and the best for each kind, of values by system and question."""
     from karat.diagnose.decisions import in_words
     from karat.stats.choose import cells_of, choose
+    from karat.stats.summary import NO_VALUE
 
     cells = cells_of(
         [(name, main.name, main.k) for name in systems], values, bounds=main.bounds, clusters=testset.conversations
     )
-    known_kinds = kinds if any(kind is not None for kind in kinds) else None
+    labels = [NO_VALUE if kind is None else kind for kind in kinds] if any(kind is not None for kind in kinds) else []
     choice = choose(
-        main.name, cells, values, kinds=known_kinds, ids=testset.ids, bounds=main.bounds, seed=seed,
+        main.name, cells, values, kinds=labels or None, ids=testset.ids, bounds=main.bounds, seed=seed,
         higher_is_better=main.spec.direction != "lower", clusters=testset.conversations,
     )  # fmt: skip
-    turns = tuple(zip(testset.conversations or (), kinds, strict=False))
-    many = {kind: len({number for number, of in turns if kind in (None, of)}) for kind in {None, *kinds}}
+    turns = tuple(zip(testset.conversations or (), labels or kinds, strict=False))
+    many = {kind: len({number for number, of in turns if kind in (None, of)}) for kind in {None, *labels}}
     return in_words(choice, many if turns else None)
 
 

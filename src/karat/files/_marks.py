@@ -73,7 +73,8 @@ def append_mark(folder: Path, mark: Mark) -> Mark:
             if is_new:
                 _keep_name(folder)
         except OSError as problem:
-            raise unwritable(path, problem, "the label cannot be written") from None
+            remedy = "Make room, or allow writing there, and try again."
+            raise unwritable(path, problem, "the label cannot be written", remedy=remedy) from None
     return stamped
 
 

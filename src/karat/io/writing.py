@@ -66,11 +66,13 @@ def private_folder(path: Path) -> None:
     path.mkdir(mode=0o700, exist_ok=True)
 
 
-def unwritable(path: str | os.PathLike[str], problem: OSError, what: str = "cannot be written") -> InputError:
-    """What to say of a place that cannot be written."""
+def unwritable(
+    path: str | os.PathLike[str], problem: OSError, what: str = "cannot be written", *, remedy: str | None = None
+) -> InputError:
+    """What to say of a place that cannot be written; `remedy` where nobody gives a command or chooses the place."""
     full = problem.errno in NO_ROOM
-    remedy = "Make room, then run the same command again." if full else "Choose another place."
-    return InputError(f"{what}: {problem.strerror or problem}", place=str(path), remedy=remedy)
+    usual = "Make room, then run the same command again." if full else "Choose another place."
+    return InputError(f"{what}: {problem.strerror or problem}", place=str(path), remedy=remedy or usual)
 
 
 @contextmanager

@@ -39,6 +39,7 @@ class ParetoPoint:
     on_front: bool
     dominated_by: tuple[str, ...] = ()
     """Systems of the front that are at least as good in both and better in one."""
+    n: int | None = None  # questions with a value; None in files of earlier versions
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -93,7 +94,7 @@ class ParetoFront(NotebookView):
 
         names = [f.name for f in fields(ParetoPoint)]
         kinds: dict[str, Any] = dict(
-            zip(names, (pl.String, *[pl.Float64] * 4, pl.Boolean, pl.List(pl.String)), strict=True)
+            zip(names, (pl.String, *[pl.Float64] * 4, pl.Boolean, pl.List(pl.String), pl.Int64), strict=True)
         )
         columns = {name: [getattr(point, name) for point in self.points] for name in names}
         heads, _ = self._table()
@@ -107,6 +108,7 @@ class ParetoFront(NotebookView):
         )
 
     def _table(self) -> Table:
-        heads = ("system", self.measure, "low", "high", f"{self.cost}_{self.statistic}", "on_front", "dominated_by")
-        rows = ((p.system, p.value, p.low, p.high, p.cost, p.on_front, p.dominated_by) for p in self.points)
+        cost = f"{self.cost}_{self.statistic}"
+        heads = ("system", self.measure, "low", "high", cost, "on_front", "dominated_by", "n")
+        rows = ((p.system, p.value, p.low, p.high, p.cost, p.on_front, p.dominated_by, p.n) for p in self.points)
         return heads, rows

@@ -17,6 +17,7 @@ from karat.stats.corrections import adjust
 from karat.stats.intervals import mean_intervals
 from karat.stats.optimism import best_rows, cross_validate, selection_p
 from karat.stats.permutation import flip_test
+from karat.stats.summary import NO_VALUE
 
 FEW = 5  # questions of a kind: with fewer nothing is chosen for it
 
@@ -138,7 +139,8 @@ def _by_kind(
     """The best cell for each kind of at least `FEW` questions with a value, and the number of those of the others."""
     labels = np.array(list(kinds or ()), object)
     chosen, too_few = [], {}
-    for kind in dict.fromkeys(kind for kind in kinds or () if kind is not None):
+    known = dict.fromkeys(kind for kind in kinds or () if kind is not None)
+    for kind in sorted(known, key=NO_VALUE.__eq__):  # questions without a kind stand last
         asked = (labels == kind) & np.isfinite(gains[allowed]).any(axis=0)
         part = gains[:, asked]
         if part.shape[1] < FEW:
@@ -153,7 +155,9 @@ def _by_kind(
         ahead = part[best_row] - part
         part_of = None if groups is None else groups[asked]
         tested = flip_test(ahead, draws=draws_for(len(others)), seed=seed, alpha=None, clusters=part_of)
-        p = adjust(tested.p[row_of])
+        p = np.ones(len(others))  # of those without a question in common with the best
+        common = np.isfinite(ahead).any(axis=1)[row_of]
+        p[common] = adjust(tested.p[row_of[common]])
         if len(others) > 1 and (p <= SIGNIFICANT).any():
             p = np.maximum(p, selection_p(part, best_row, mean=mean[asked], seed=seed, clusters=part_of)[row_of])
         equal = others[~((p <= SIGNIFICANT) & (mean_known(ahead.T)[row_of] > 0))]

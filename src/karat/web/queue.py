@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from karat.core.text.words import figure, plural
-from karat.report.explored_answers import plain
+from karat.report.explored_answers import plain, wording
 
 if TYPE_CHECKING:
     from karat.core.types import Question
@@ -23,6 +23,7 @@ MOST_QUESTIONS = 2_000  # that are looked through
 HIGH, SYSTEMS = 5, 2  # ranks that are high, and how many systems have a hit there
 OF_ONE = 2  # hits of a question
 MOST_TEXT = 4_000
+TURNS = 6  # earlier turns of a conversation that are shown
 
 
 def queue_of(study: Study) -> list[dict[str, Any]]:
@@ -35,7 +36,9 @@ def _item(question: Question, why: str, **more: Any) -> dict[str, Any]:
     return {
         "question": question.id, "text": plain(question.text)[:MOST_TEXT], "why": why,
         "answers": [plain(answer)[:MOST_TEXT] for answer in question.answers], "system": None, "hit": None,
-        "answer": None, **more,
+        "answer": None, "earlier": max(0, len(question.history) - TURNS),
+        "history": [{"question": wording(t.question), "answer": wording(t.answer)} for t in question.history[-TURNS:]],
+        **more,
     }  # fmt: skip
 
 

@@ -65,11 +65,13 @@ SECONDS = {"slow": 0.31, "quick": 0.1, "beaten": 0.2, "untimed": None}
 def test_points_by_hand():
     made = evaluation(FOUR, SECONDS)
     front = front_of(made, mrr(made), "seconds", ())
-    assert [(p.system, p.value, p.cost, p.on_front, p.dominated_by) for p in front.points] == [
-        ("quick", 0.5, 0.1, True, ()),
-        ("beaten", 0.4, 0.2, False, ("quick",)),
-        ("slow", 0.9, 0.31, True, ()),
+    assert [(p.system, p.value, p.cost, p.on_front, p.dominated_by, p.n) for p in front.points] == [
+        ("quick", 0.5, 0.1, True, (), N),
+        ("beaten", 0.4, 0.2, False, ("quick",), N),
+        ("slow", 0.9, 0.31, True, (), N),
     ]
+    assert [column.title for column in front_table(front).columns][:3] == ["system", "MRR", "n"]
+    assert front.to_polars()["n"].to_list() == [N, N, N]
     assert front.front == ("quick", "slow")
     assert (front.without_cost, front.without_value, front.n_left_out) == (("untimed",), (), 1)
     assert [(p.low, p.high) for p in front.points] == [
@@ -170,8 +172,8 @@ def test_the_table_says_who_is_left_out():
     made = with_fronts(evaluation(FOUR, SECONDS), None, ())
     table = front_table(made.pareto[0])
     assert table.caption == "Pareto front (MRR against seconds per question, p50)"
-    assert [(row[0], row[3], row[4]) for row in table.rows] == [
-        ("quick", "yes", "–"), ("beaten", "no", "quick"), ("slow", "yes", "–"),
+    assert [(row[0], row[2], row[4], row[5]) for row in table.rows] == [
+        ("quick", N, "yes", "–"), ("beaten", N, "no", "quick"), ("slow", N, "yes", "–"),
     ]  # fmt: skip
     assert "Left out, seconds per question not known, or of too few questions: untimed." in table.footnotes
 

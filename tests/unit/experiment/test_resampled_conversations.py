@@ -181,3 +181,20 @@ def test_choices_count_conversations(testset):
     assert "Too few conversations to show any difference between 2 systems." in choice.sentences
     (pair,) = pairs("MRR", ["a", "b"], values, ids=few.ids, clusters=NUMBERS[: 4 * SIZE])
     assert choice.equals[0].p == pair.p
+
+
+def test_questions_without_a_kind_are_a_row_of_their_own():
+    from karat.core.language import parse
+    from karat.experiment.study import choice_of
+
+    questions = tuple(
+        Question(f"q{i}", f"What is {i}?", kind=None if i < 6 else "fact", conversation=f"c{i // 2}", turn=i % 2)
+        for i in range(12)
+    )
+    values = np.vstack([np.arange(12) < 6, np.arange(12) >= 6]).astype(float)
+    testset = TestSet(questions)
+    choice = choice_of(parse("MRR"), ["a", "b"], values, testset, kinds=[q.kind for q in questions], seed=0)
+    assert [(kind.kind, kind.n, kind.best.system) for kind in choice.by_kind] == [("fact", 6, "b"), ("(none)", 6, "a")]
+    assert any("(none) (3)" in sentence for sentence in choice.sentences)  # conversations, not questions
+    none = choice_of(parse("MRR"), ["a", "b"], values, testset, kinds=[None] * 12, seed=0)
+    assert (none.by_kind, none.too_few) == ((), {})

@@ -179,3 +179,12 @@ def test_questions_that_are_their_own_ids_are_listed_once(tmp_path):
     text = shown(karat.compare(tmp_path / "x.jsonl", tmp_path / "y.jsonl", testset=gold, measures="MRR"), verbose=True)
     assert text.count("What is number 3?") == 1
     assert "better has  worse has" in text
+
+
+def test_a_pair_without_a_question_in_common_has_no_p():
+    table = [row | ({"nDCG": row["MRR"]} if row["system"] == "a" else {}) for row in rows({"a": 0.0, "b": 0.1})]
+    text = shown(karat.compare(table), verbose=True, width=200)
+    (line,) = (line for line in text.splitlines() if line.startswith("nDCG ") and "0/0/0" in line)
+    assert line.split() == ["nDCG", "b", "a", "–", "–", "–", "–", "0/0/0", "0", *["–"] * 6]
+    assert "n 0: no question has a value for both" in text
+    assert "n 0" not in shown(karat.compare(rows({"a": 0.0, "b": 0.1})), verbose=True, width=200)

@@ -132,3 +132,19 @@ def test_an_evaluation_of_nothing_is_still_told(make):
     assert "n 0, 3 undefined, 0 failed" in text
     assert "has no value (3 undefined, 0 failed)" in text
     assert "nan" not in text.lower()
+
+
+def test_every_n_is_said_however_many_differ(make):
+    """A line for each group of measures with the same n, none left out or cut off in brief."""
+    evaluation = make(EIGHT, measures=["Recall@5", "MRR", "nDCG@10", "Precision@3", "MAP"])
+    summaries = [dataclasses.replace(s, n=s.n - len(s.measure)) for s in evaluation.summaries]
+    text = shown(dataclasses.replace(evaluation, summaries=tuple(summaries)))
+    for part in ("Recall@5: n 50,", "MRR, MAP: n 55,", "nDCG@10: n 51,", "Precision@3: n 47,"):
+        assert f"scored {part}" in text, part
+
+
+def test_a_long_name_keeps_its_share(make):
+    evaluation = make(("a name of more than forty characters, as systems may have",))
+    share = dict.fromkeys(evaluation.scores.systems, 0.463)
+    matching = dataclasses.replace(evaluation.matching, share=share)
+    assert "… 46.3%" in shown(dataclasses.replace(evaluation, matching=matching), Detail.FULL)

@@ -370,9 +370,12 @@ def test_too_many_pairs_are_counted(study):
 def test_a_pair_without_a_common_question_has_no_difference(study):
     made = study()
     lone = replace(made.pairs[0], difference=None, low=None, high=None, n=0, p=1.0, adjusted=1.0)
-    page = page_of(replace(made, pairs=(lone,)), {})
+    page = page_of(replace(made, pairs=(lone,), choice=replace(made.choice, equals=(lone,))), {})
     assert not re.search(r"\bnan\b", Page(page).text.lower())
     assert '<td class="n">–</td>' in page
+    assert "n 0: no question has a value for both" in Page(page).text
+    assert "no question in common" in Page(page).text
+    assert "1.000" not in page.split('id="pairs"')[1].split("</table>")[0]
 
 
 def test_a_measure_where_less_is_better_leads_with_the_least(study, make):

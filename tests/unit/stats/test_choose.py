@@ -243,3 +243,13 @@ def test_copies_of_a_cell_have_its_figures():
     alone = chosen(values)
     assert (many.oracle, many.optimism) == (alone.oracle, alone.optimism)
     assert held["s1"].p == {pair.a: pair.p for pair in (*alone.equals, *alone.beaten)}["s1"]
+
+
+def test_cells_without_a_question_of_a_kind_in_common_with_the_best_are_in_no_correction():
+    """Of kind a p is 2 / 2^6 for the one that shares questions with the best; two tests would make it .0625."""
+    apart = np.array([1.0] * 6 + [NAN] * 6)
+    alone = np.array([NAN] * 6 + [0.1] * 6)
+    values = np.vstack([apart, 0 * apart, alone])
+    rest = np.vstack([np.zeros(24), np.ones(24), np.ones(24)])
+    found = chosen(np.hstack([values, rest]), ["a"] * 12 + ["b"] * 24)
+    assert (found.by_kind[0].best.system, found.by_kind[0].equals) == ("s0", ("s2",))

@@ -1,5 +1,6 @@
 """Labels by the API: what is stored, refused and taken back, and what is worth labelling."""
 
+import errno
 import json
 from dataclasses import replace
 from urllib.parse import quote
@@ -9,7 +10,7 @@ from viewed import QUESTIONS, Browser, run_with, small_study
 
 from karat.core.docs import Chunk
 from karat.core.text.wellformed import MARK
-from karat.core.types import TestSet
+from karat.core.types import TestSet, Turn
 from karat.files import read_marks
 from karat.results.marks import LABELS_FILE
 from karat.results.study import StudyHit
@@ -158,3 +159,29 @@ def test_what_is_worth_labelling():
     assert (second["kind"], second["hit"]["id"]) == ("hit", "c7")
     assert second["why"] == "2 systems rank it among the first 5 (best #2), and it holds no gold"
     assert [item["hit"]["id"] for item in items if item["kind"] == "hit"] == ["c7"]
+
+
+@pytest.mark.parametrize("number", [errno.ENOSPC, errno.EACCES])
+def test_a_label_that_cannot_be_written_says_what_to_do_in_a_browser(own, monkeypatch, number):
+    def refuse(*given):
+        raise OSError(number, "nothing can be written")
+
+    browser, path = own
+    monkeypatch.setattr("karat.files._marks._append", refuse)
+    reply = post(browser, path, HIT)
+    assert reply.json["error"].endswith("the label cannot be written: nothing can be written")
+    assert reply.json["remedy"] == "Make room, or allow writing there, and try again."
+
+
+def test_the_queue_has_the_turns_before_a_question():
+    study = small_study()
+    hit = StudyHit(1, 0.5, Chunk("c7", "d7", "Nothing."))
+    turns = tuple(Turn(f"question {n}", f"answer {n}" if n else None) for n in range(8))
+    questions = (replace(QUESTIONS[0], history=turns), *QUESTIONS[1:])
+    evaluation = replace(study.evaluation, testset=TestSet(questions, name="qa"))
+    found = {"q1": (hit,)}
+    items = queue_of(replace(study, evaluation=evaluation, hits={"one": found, "two": found}))
+    (item,) = (item for item in items if item["hit"])
+    assert item["earlier"] == 2
+    assert item["history"][0] == {"question": "question 2", "answer": "answer 2"}
+    assert len(item["history"]) == 6

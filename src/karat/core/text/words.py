@@ -66,13 +66,21 @@ def conversations_note(numbers: Sequence[int] | None) -> str | None:
     return f"{counts} conversations.{few}"
 
 
-def names(several: Sequence[str], most: int = 4, *, conjunction: str = "", width: int | None = 40) -> str:
+def names(
+    several: Sequence[str] | Mapping[str, str], most: int = 4, *, conjunction: str = "", width: int | None = 40
+) -> str:
     """The first of some names, each cut to `width` characters, and how many more there are.
+
+    What a mapping has for a name stands behind it and is never cut.
 
     >>> names(["a", "b"]), names(["a", "b", "c"], most=2), names(["a", "b", "c"], conjunction="and")
     ('a, b', 'a, b and 1 more', 'a, b and c')
+    >>> names({"a long name": "90%", "b": "10%"}, width=6)
+    'a lon… 90%, b 10%'
     """
-    shown = [clean(name, width) for name in several[:most]]
+    figures = several if isinstance(several, Mapping) else {}
+    first = list(several)[:most]
+    shown = [clean(name, width) + (f" {figures[name]}" if name in figures else "") for name in first]
     if len(several) > most:
         return f"{', '.join(shown)} and {len(several) - most:,} more"
     if conjunction and len(shown) > 1:

@@ -43,6 +43,7 @@ NO_INTERVAL = (
     "A pair without an interval differs on fewer than 6 questions (or conversations), so that no p of .05 or less "
     "exists, or by the same amount on all of them."
 )
+NOT_TESTED = "n 0: no question has a value for both, so there is nothing to test; corrections leave such pairs out."
 LETTERS = "abcdefghijklmnopqrstuvwxyz"
 PAIRS, FLIPS, SLICES = 5, 6, 6  # rows shown in brief
 MOST = 2_000  # rows of a table, however much is asked for
@@ -195,7 +196,9 @@ def record(pair: Pair) -> str:
 
 def _pairs(comparison: Comparison) -> Table:
     order = [measure.name for measure in comparison.measures]
-    pairs = sorted(comparison.pairs, key=lambda p: (order.index(p.measure), p.adjusted, p.p, -abs(p.difference or 0.0)))
+    pairs = sorted(
+        comparison.pairs, key=lambda p: (order.index(p.measure), not p.n, p.adjusted, p.p, -abs(p.difference or 0.0))
+    )
     columns = [
         Column("measure", pick=True), *text_columns("b", "a"), Column("b - a", "value"), Column("p", "p"),
         Column("adjusted p", "p"), Column("d", "score", detail=Detail.FULL, hint="Cohen's d of paired values"),
@@ -211,6 +214,8 @@ def _pairs(comparison: Comparison) -> Table:
 
 
 def _pair(comparison: Comparison, pair: ComparedPair) -> list[Cell]:
+    if not pair.n:
+        return [pair.measure, pair.b, pair.a, *[None] * 4, record(pair), 0, *[None] * 7]
     significant = "yes" if comparison.is_told_apart(pair) else "no"
     over = None if pair.over is None else f"{100 * pair.over:+.1f}%"
     return [
@@ -228,7 +233,13 @@ def _cost_pair(comparison: Comparison, pair: Pair) -> list[Cell]:
 
 def _footnotes(pairs: Sequence[Pair]) -> list[str]:
     more = [f"{len(pairs) - MOST:,} more are not shown."] if len(pairs) > MOST else []
-    return [*more, *([NO_INTERVAL] if any(pair.low is None and pair.n for pair in pairs) else [])]
+    return [*more, *pair_notes(pairs)]
+
+
+def pair_notes(pairs: Sequence[Pair]) -> list[str]:
+    """Why pairs have no interval, and why no p."""
+    few = [NO_INTERVAL] if any(pair.low is None and pair.n for pair in pairs) else []
+    return [*few, *([NOT_TESTED] if any(not pair.n for pair in pairs) else [])]
 
 
 def _flips(comparison: Comparison, detail: Detail) -> Table:

@@ -35,7 +35,6 @@ COLUMNS = 5  # systems as columns; more stand as rows
 VERDICTS = 4  # lines in brief
 MEASURES = 6  # columns in brief
 ROWS = 12  # so few are all shown in brief
-COUNTS = 2  # lines on n in brief, after the first
 SHARES = 8  # systems or matchers in a line
 QUIET, FULL = Detail.QUIET, Detail.FULL
 
@@ -305,18 +304,17 @@ def about(view: EvaluationView) -> Iterator[ListItem]:
         brief = [matching.unmatchable_line] if matching.unmatchable else []
         brief += [matching.suggestion] if matching.suggestion else []
         yield ListItem("match", text, tuple(brief), more=tuple(_matching(matching)))
-    first, *others = _counts(view) or ["no measure was computed"]
-    yield ListItem("scored", first, tuple(others) if len(others) <= COUNTS else (), more=tuple(others))
+    yield from (ListItem("scored", line) for line in _counts(view) or ["no measure was computed"])
 
 
 def _matching(matching: Matching) -> Iterator[str]:
     if matching.unmatchable:
         yield matching.unmatchable_line
     if matching.share:
-        shares = names([f"{system} {percent(share)}" for system, share in matching.share.items()], SHARES)
+        shares = names({system: percent(share) for system, share in matching.share.items()}, SHARES)
         yield f"relevant gold found among the hits: {shares}"
     if matching.others:
-        others = names([f"{matcher} {percent(share)}" for matcher, share in matching.others.items()], SHARES)
+        others = names({matcher: percent(share) for matcher, share in matching.others.items()}, SHARES)
         yield f"other matchers would find: {others}"
     if matching.suggestion:
         yield matching.suggestion

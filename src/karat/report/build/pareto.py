@@ -111,13 +111,13 @@ def front_table(front: ParetoFront) -> Table:
     """Systems of a front and those behind it, the cheapest first."""
     rows: list[list[Cell]] = [
         [
-            point.system, Value(point.value, point.low, point.high, best=point.on_front), point.cost,
+            point.system, Value(point.value, point.low, point.high, best=point.on_front), point.n, point.cost,
             "yes" if point.on_front else "no", names(point.dominated_by, 2) or NONE,
         ]
         for point in front.points
     ]  # fmt: skip
     columns = [
-        Column("system"), Column(front.measure, "value"),
+        Column("system"), Column(front.measure, "value"), Column("n", "count"),
         Column(front.cost, "amount", hint=f"{front.statistic} per question"),
         Column("on front", pick=True), Column("dominated by"),
     ]  # fmt: skip

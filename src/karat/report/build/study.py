@@ -12,7 +12,7 @@ from karat.core.text.words import NONE, NOT_DIFFERENT, amount, estimate, names, 
 from karat.report.build import methods, provenance
 from karat.report.build._parts import ALPHA, notes_of, share_of
 from karat.report.build.answers import answer_blocks
-from karat.report.build.comparison import IS_SIGNIFICANT, NO_INTERVAL, RECORD, difference, record
+from karat.report.build.comparison import IS_SIGNIFICANT, RECORD, difference, pair_notes, record
 from karat.report.build.evaluation import by_system, leaders, reach, slice_table, targets, usage
 from karat.report.build.next_steps import next_steps
 from karat.report.build.pareto import cost_columns, cost_notes, front_table, saving_lines
@@ -126,7 +126,7 @@ def _expected(choice: Choice) -> Iterator[Card]:
     if choice.cross_validated is not None:
         bias = "" if choice.optimism is None else f" Selection bias: {number(choice.optimism, 3)}."
         picks = sorted(choice.picks.items(), key=lambda item: (-item[1], item[0]))
-        folds = names([f"{system} {n:,}" for system, n in picks], 3)
+        folds = names({system: f"{n:,}" for system, n in picks}, 3)
         chosen = f" Chosen in {plural(sum(choice.picks.values()), 'fold')}: {folds}." if picks else ""
         yield Card(
             "Expected on new questions",
@@ -206,7 +206,7 @@ def _standing(view: StudyView, choice: Choice) -> Table:
     for words, pairs in standings.items():
         for pair in pairs:
             gap = number(abs(pair.difference), 3) if pair.difference is not None else NONE
-            against[pair.a] = f"{words}: {gap}, p {probability(pair.adjusted)}"
+            against[pair.a] = f"{words}: {gap}, p {probability(pair.adjusted)}" if pair.n else "no question in common"
     equal = {pair.a for pair in choice.equals}
     marks = {**dict.fromkeys(equal, "~"), **dict.fromkeys(choice.barred, "!"), choice.best.system: "*"}
     measure = view.measure_named.get(choice.best.measure)
@@ -273,7 +273,7 @@ def _pairs(view: StudyView) -> Iterator[Block]:
     """Any two systems on the same questions, with the test between them; those of the main measure first."""
     main = view.study.main
     pairs = sorted(
-        view.study.pairs, key=lambda p: (p.measure != main, p.measure, p.adjusted, -abs(p.difference or 0.0))
+        view.study.pairs, key=lambda p: (p.measure != main, p.measure, not p.n, p.adjusted, -abs(p.difference or 0.0))
     )
     yield Heading("Pairs", anchor="pairs", menu="Pairs", detail=PAGE)
     columns = [
@@ -285,12 +285,13 @@ def _pairs(view: StudyView) -> Iterator[Block]:
     ]  # fmt: skip
     rows: list[list[Cell]] = [
         [p.b, p.a, p.measure, difference(p), p.p, p.adjusted, record(p), p.n,
-         "yes" if p.adjusted <= SIGNIFICANT else "no"]
+         "yes" if p.adjusted <= SIGNIFICANT else "no"] if p.n else
+        [p.b, p.a, p.measure, None, None, None, record(p), 0, None]
         for p in pairs[:PAIRS]
     ]  # fmt: skip
     notes = ["b minus a over the questions that both have a value for."]
     notes += [f"{plural(len(pairs) - PAIRS, 'more pair')} are in comparisons.csv."] if len(pairs) > PAIRS else []
-    notes += [NO_INTERVAL] if any(pair.low is None and pair.n for pair in pairs) else []
+    notes += pair_notes(pairs)
     yield Table("Pairs of systems", columns, rows, footnotes=notes, detail=PAGE)
 
 

@@ -1,7 +1,7 @@
 // Answers: one in full, with citations, support, verdicts and contexts.
 
 import { figure, make, visible } from "./dom.js";
-import { hitCard, scored } from "./hits.js";
+import { hitCard, scoreLine } from "./hits.js";
 
 /** An answer of a system; `opened` shows its contexts at once. */
 export function answerDetail(answer, quotes, opened = false, marks = null) {
@@ -60,7 +60,7 @@ function goToContext(box, n) {
 function answerScores(scores) {
   const line = make("p", { class: "muted small" });
   const known = scores.filter(([, value]) => typeof value === "number");
-  line.append(known.map(([name, value]) => scored(name, value)).join(" · ") || "no score");
+  line.append(scoreLine(known) || "no score");
   const without = scores.filter(([, value]) => typeof value !== "number");
   if (!without.length) return line;
   const fold = make("details", { class: "quiet" }, make("summary", { textContent: `${without.length} without a value` }));

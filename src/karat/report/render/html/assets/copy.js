@@ -1,7 +1,7 @@
 // Copy: a question as Markdown, a link to what is shown.
 
 import { figure, make, visible } from "./dom.js";
-import { scored } from "./hits.js";
+import { scoreLine } from "./hits.js";
 
 const LONGEST = 600; // characters of a hit in Markdown
 
@@ -41,11 +41,12 @@ const short = (text) => (text.length > LONGEST ? `${text.slice(0, LONGEST)}…` 
 /** A question with what each system found, in Markdown. */
 export function asMarkdown(question, found, k) {
   const lines = [`## ${plain(question.id)}: ${plain(question.text)}`, ""];
+  for (const { role, text } of question.history ?? []) lines.push(`> **${role}** ${plain(text)}`, "");
   if (question.kind) lines.push(`kind: ${plain(question.kind)}`, "");
   for (const answer of question.answers ?? []) lines.push(`**Reference:** ${plain(answer)}`, "");
   for (const [name, grade, quote] of question.gold ?? []) lines.push(`- gold: ${plain(name)}${grade === 1 ? "" : ` (grade ${figure(grade, 0)})`}${quote ? `: “${plain(quote)}”` : ""}`);
   for (const one of found) {
-    lines.push("", `### ${plain(one.system)}`, "", plain(one.scores.map(([name, value]) => scored(name, value)).join(" · ")));
+    lines.push("", `### ${plain(one.system)}`, "", plain(scoreLine(one.scores)));
     if (one.failure) lines.push("", `**✗ ${plain(one.failure.title)}.** ${plain(one.failure.detail)}`);
     if (one.answer?.text) lines.push("", `**Answer:** ${plain(one.answer.text)}`);
     if (one.hits?.length) lines.push("");

@@ -39,7 +39,7 @@ export function draw(tag, attributes = {}, ...children) {
 
 /** A name that may break behind its signs, and only then within a word. */
 export function breakable(name) {
-  return name.split(/(?<=[_\-:@./])/).flatMap((part, i) => (i ? [make("wbr"), part] : [part]));
+  return name.split(/(?<=[_\-:@/=]|\.(?!\d))/).flatMap((part, i) => (i ? [make("wbr"), part] : [part]));
 }
 
 /** An id as lists show it: ids may be of any length. */

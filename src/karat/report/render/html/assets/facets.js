@@ -48,10 +48,11 @@ function bars(title, of, name, values, press, words = (value) => value) {
   };
   const gone = chosen.filter((value) => !values.some((one) => one.value === value)).map((value) => ({ value, n: 0 }));
   const rows = [...values, ...gone].map(row);
-  const list = make("ul", {}, ...rows.slice(0, FEW));
+  const rest = rows.filter((one, place) => place >= FEW && one.querySelector('[aria-pressed="false"]')); // what is pressed is never folded
+  const list = make("ul", {}, ...rows.filter((one) => !rest.includes(one)));
   const box = make("section", { class: "facet" }, make("h3", {}, title, of ? make("small", { textContent: ` ${of}` }) : null), list);
-  if (rows.length > FEW) {
-    const more = make("button", { type: "button", class: "quietly", textContent: `${rows.length - FEW} more`, onclick: () => (list.append(...rows.slice(FEW)), more.remove()) });
+  if (rest.length) {
+    const more = make("button", { type: "button", class: "quietly", textContent: `${rest.length} more`, onclick: () => (list.append(...rest), more.remove()) });
     box.append(more);
   }
   return box;

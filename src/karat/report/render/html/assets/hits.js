@@ -6,9 +6,15 @@ import { marked } from "./terms.js";
 const SHORT = 280; // characters of a chunk shown at first
 const AROUND = 120; // characters on either side of a quote
 
-/** A score with its name, or why there is none. */
-export function scored(name, value) {
-  return typeof value === "number" ? `${name} ${figure(value)}` : `${name} – (${value ?? "no value"})`;
+/** Scores with their names; those that are missing for one reason stand together, and it is said once. */
+export function scoreLine(scores) {
+  const groups = new Map();
+  for (const [name, value] of scores) {
+    const reason = typeof value === "number" ? null : (value ?? "no value");
+    const key = reason === null ? `${name} ${figure(value)}` : `– (${reason})`;
+    groups.set(key, reason === null ? [] : [...(groups.get(key) ?? []), name]);
+  }
+  return [...groups].map(([key, names]) => (names.length ? `${names.join(", ")} ${key}` : key)).join(" · ");
 }
 
 /** The quotes of a question's gold. */

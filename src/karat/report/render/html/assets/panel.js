@@ -71,7 +71,8 @@ export function viewOf(reply, systems, main) {
   return { question, found, measures, standings, k: reply.k ?? Infinity, note: reply.note };
 }
 
-function turns(history) {
+/** Earlier turns as what was asked and answered, one after the other. */
+export function turns(history) {
   const said = ({ question, answer }) => [{ role: "asked", text: question }, answer ? { role: "answered", text: answer } : null];
   return (history ?? []).flatMap(said).filter(Boolean);
 }

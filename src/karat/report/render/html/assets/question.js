@@ -2,7 +2,7 @@
 
 import { answerDetail } from "./answers.js";
 import { address, figure, make } from "./dom.js";
-import { hitList, quotesOf, scored } from "./hits.js";
+import { hitList, quotesOf, scoreLine } from "./hits.js";
 import { addSorting } from "./tables.js";
 
 /** The whole detail of a question: `found` by each system that is looked at, and how all systems stand. */
@@ -17,7 +17,7 @@ export function questionDetail(question, found, { k, measures, higher, standings
 }
 
 /** What was said before the question. */
-function conversation(history) {
+export function conversation(history) {
   if (!history?.length) return [];
   const turn = ({ role, text }) => make("li", { class: role === "asked" ? "turn user" : "turn" }, make("b", { textContent: role }), " ", make("span", { dir: "auto", textContent: text }));
   return [make("h4", { textContent: "Conversation before it" }), make("ol", { class: "turns" }, ...history.map(turn))];
@@ -49,7 +49,7 @@ export function expected(question) {
 /** What one system found: scores, failure, steps, answer, hits. */
 function foundBy({ system, scores, failure, answer, hits, steps, unmarked }, k, quotes, terms, opened, marks) {
   const box = make("div", { class: "before" }, make("h4", { textContent: system }));
-  box.append(make("p", { class: "muted", textContent: scores.map(([name, value]) => scored(name, value)).join(" · ") }));
+  box.append(make("p", { class: "muted", textContent: scoreLine(scores) }));
   if (failure) {
     const why = make("p", { class: "why" }, make("b", { textContent: `✗ ${failure.title}` }), ` ${failure.detail}`);
     if (failure.next) why.append(make("span", { class: "next", textContent: `→ ${failure.next}` }));

@@ -4,6 +4,8 @@ import { apiPath, ask, notice, problem } from "./api.js";
 import { brief, make } from "./dom.js";
 import { bindKeys } from "./keys.js";
 import { CHOICES, labeller, nameLine } from "./labels.js";
+import { turns } from "./panel.js";
+import { conversation } from "./question.js";
 
 const KIND = { hit: "Does this passage answer the question?", answer: "Is this answer right?", question: "Is this a good question?", claim: "Is this claim supported?" };
 
@@ -45,6 +47,8 @@ export async function startLabels(place, data, run) {
     const box = make("article", { class: "one queued" },
       make("p", { class: "lead", dir: "auto", textContent: `${item.why}.` }),
       make("h3", { textContent: KIND[item.kind] }),
+      ...conversation(turns(item.history)),
+      item.earlier ? make("p", { class: "muted small", textContent: `Turns before these: ${item.earlier}.` }) : null,
       make("p", { class: "asked", dir: "auto" }, make("a", { href: `/run/${encodeURIComponent(id)}/question?${new URLSearchParams({ id: item.question })}`, textContent: brief(item.question) }), `: ${item.text}`));
     if (item.answers.length) box.append(make("h4", { textContent: item.answers.length > 1 ? "Reference answers" : "Reference answer" }), ...item.answers.map((text) => make("p", { class: "words", dir: "auto", textContent: text })));
     if (item.answer) box.append(make("h4", { textContent: `Answer of ${item.system}` }), make("p", { class: "words", dir: "auto", textContent: item.answer }));
