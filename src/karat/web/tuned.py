@@ -35,7 +35,7 @@ def figures_of(tuner: Tuner, run: RunFolder, view: View, grid: Grid, baseline: s
     """Means of all measures, of the main one by kind, and the questions won and lost against a baseline."""
     swept = tuner.swept(grid)
     scores, main = swept.scores, swept.cells[0]
-    before = _Baseline(tuner, run, view, grid, baseline) if baseline else None
+    before = _TunedBaseline(tuner, run, view, grid, baseline) if baseline else None
     earlier = {m.name: before.values(m) if before is not None else None for m in scores.measures}
     nothing = np.full(len(tuner.testset), np.nan)
     values = np.stack([nothing if one is None else one for one in earlier.values()], axis=-1)[None]
@@ -102,7 +102,7 @@ def _against(tuner: Tuner, main: Measure, own: Floats, earlier: Floats | None) -
     return {**counts, "won_questions": named(won), "lost_questions": named(lost)}
 
 
-class _Baseline:
+class _TunedBaseline:
     """The scores of a system of the run: as the run has them, else worked out at another cut-off."""
 
     def __init__(self, tuner: Tuner, run: RunFolder, view: View, grid: Grid, name: str) -> None:
