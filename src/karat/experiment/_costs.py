@@ -36,21 +36,20 @@ def run_costs(runs: Iterable[Run], questions: Sequence[str]) -> dict[str, Costs]
 
 def study_costs(study: Study) -> dict[str, Costs]:
     """The same of what a run has stored."""
-    questions, ranked = study.evaluation.scores.questions, set(study.evaluation.ranked)
-    costs: dict[str, Costs] = {}
-    for system in study.evaluation.scores.systems:
-        answers = study.answers.get(system, {})
-        of = [answers.get(question) for question in questions]
-        spent = study.seconds.get(system) or [None] * len(questions)
-        costs[system] = {
-            "seconds": [
-                _whole(retrieve, answer, (system in ranked, bool(answers)))
-                for retrieve, answer in zip(spent, of, strict=True)
-            ],
-            "tokens": [None if answer is None else answer.tokens for answer in of],
-            "cost_usd": [None if answer is None else answer.cost_usd for answer in of],
-        }
-    return costs
+    return {system: system_costs(study, system) for system in study.evaluation.scores.systems}
+
+
+def system_costs(study: Study, system: str) -> Costs:
+    """The same of one system of a stored run."""
+    questions, answers = study.evaluation.scores.questions, study.answers.get(system, {})
+    of = [answers.get(question) for question in questions]
+    spent = study.seconds.get(system) or [None] * len(questions)
+    takes = (system in study.evaluation.ranked, bool(answers))
+    return {
+        "seconds": [_whole(retrieve, answer, takes) for retrieve, answer in zip(spent, of, strict=True)],
+        "tokens": [None if answer is None else answer.tokens for answer in of],
+        "cost_usd": [None if answer is None else answer.cost_usd for answer in of],
+    }
 
 
 def _whole(retrieve: float | None, answer: StudyAnswer | None, takes: tuple[bool, bool]) -> float | None:

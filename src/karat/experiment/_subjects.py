@@ -11,6 +11,7 @@ import numpy as np
 from karat.core.errors import UsageError, did_you_mean
 from karat.core.scores import Status
 from karat.core.text.words import names
+from karat.experiment._costs import system_costs
 from karat.experiment._named import find_measure, spellings
 from karat.stats.arrays import Bools, Floats
 
@@ -183,13 +184,11 @@ def _timed(study: Study, system: str, name: str) -> Subject:
     answers = study.answers.get(system, {})
     answer = np.array([answers[q].seconds if q in answers else None for q in questions], np.float64)
     asked = np.array([q in answers for q in questions], bool)
-    if step == "answer":
-        values, wanted = answer, asked if asked.any() else np.ones(many, bool)
-    else:
-        whole = np.array([answers[q].seconds_total if q in answers else None for q in questions], np.float64)
-        both = np.where(np.isfinite(whole), whole, retrieve + np.where(asked, answer, 0.0))
-        values = retrieve if step == "retrieve" or not asked.any() else both
-        wanted = np.isfinite(retrieve) if system in study.timed else np.ones(many, bool)
+    wanted = asked if step != "retrieve" and asked.any() else np.ones(many, bool)
+    if system in study.timed and step != "answer":
+        wanted = wanted & np.isfinite(retrieve)
+    whole = system_costs(study, system)["seconds"] if step == "both" else ()
+    values = {"retrieve": retrieve, "answer": answer, "both": np.array(whole, np.float64)}[step]
     missing = wanted & ~np.isfinite(values)
     failed = missing & failed_rows(study, system)
     share = 100.0 if how == "max" else _SHARES.get(how)

@@ -39,7 +39,10 @@ def questions():
 
 @pytest.fixture
 def study_of(questions):
-    """A study of `{system: [[value of each measure] of each question]}`; `failed` are (system, question, measure)."""
+    """A study of `{system: [[value of each measure] of each question]}`; `failed` are (system, question, measure).
+
+    `ranked` names the systems that returned hits.
+    """
 
     def make(table, measures, *, testset=None, failed=(), undefined=(), **more):
         values = list(table.values())
@@ -47,8 +50,10 @@ def study_of(questions):
         missing |= dict.fromkeys(undefined, (Status.undefined, "no relevant gold"))
         testset = testset or questions(len(values[0]))
         made = studies.study_of(values, tuple(table), measures, testset=testset, missing=missing).evaluation
+        ranked = {name: [["d"]] * len(testset) for name in more.pop("ranked", ())}
         summaries = summarise(made.scores, intervals=False)
-        return studies.study_with(replace(made, summaries=summaries, notes=more.pop("notes", ())), **more)
+        made = replace(made, summaries=summaries, notes=more.pop("notes", ()), ranked=ranked)
+        return studies.study_with(made, **more)
 
     return make
 

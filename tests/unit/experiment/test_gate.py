@@ -88,7 +88,7 @@ def test_times_are_of_retrieval_of_answering_and_of_both(one):
         "p95_seconds_answer <= 3": 2.85,
         "max_seconds_total <= 4": 3.4,
     }
-    found = one(*rules, seconds=took, answers=answers)
+    found = one(*rules, seconds=took, answers=answers, ranked="a")
     assert found.passed
     assert [v.value for v in found.verdicts] == pytest.approx(list(rules.values()))
 
@@ -99,6 +99,14 @@ def test_seconds_of_whole_questions_are_those_that_the_tables_show(one):
     for seconds in ({"a": (1.0,) * 4}, {}):
         (verdict,) = one("p50_seconds_total <= 2.5", seconds=seconds, answers=answers).verdicts
         assert (verdict.outcome, verdict.value) == ("fail", 3.0)
+
+
+def test_seconds_of_whole_questions_leave_out_those_that_were_not_answered(one):
+    """Their retrieval alone was taken for the whole: the median was below that of answering."""
+    answers = {"a": {"q0": answer("q0", seconds=2.0), "q3": answer("q3", seconds=4.0)}}
+    more = {"seconds": {"a": (0.5, 0.5, 0.5, None)}, "timed": {"a": 3}, "answers": answers, "ranked": "a"}
+    (verdict,) = one("p50_seconds_total <= 1", **more).verdicts
+    assert (verdict.outcome, verdict.value, verdict.n) == ("fail", 2.5, 1)
 
 
 def test_a_slow_run_names_the_slowest(one):
