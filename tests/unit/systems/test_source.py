@@ -85,6 +85,14 @@ def test_a_function_is_asked_only_what_is_not_known(tmp_path):
     assert list(settings.reads()) == [tmp_path / "mine.py"]
 
 
+def test_what_is_said_of_replies_is_said_when_no_question_is_asked_again(tmp_path):
+    (tmp_path / "mine.py").write_text("def search(q, k):\n    return [{'file': 'a.pdf', 'page': 0}]\n")
+    rows, settings = Rows(), CallSettings("mine:search", tmp_path)
+    (first,), (again,) = (list(settings.runs(Configuration("mine", {}), request(rows))) for _ in range(2))
+    assert first.notes
+    assert again.notes == first.notes
+
+
 def test_a_results_file_gives_each_of_its_systems_under_a_name_of_its_own(tmp_path):
     path = tmp_path / "both.jsonl"
     lines = [{"id": "1", "system": name, "retrieved": [f"{name}1"]} for name in ("a", "b")]

@@ -69,7 +69,7 @@ class AskedSettings:
         name, testset = configuration.name, request.testset
         rows = dict(request.rows.known(name))
         missing = [question for question in testset if question.id not in rows]
-        remarks, places, kind, longer = tuple[str, ...](), tuple[str, ...](), "", 0
+        remarks, places, kind, longer = tuple(request.rows.notes(name)) if rows else (), tuple[str, ...](), "", 0
         ids = {normalise(question.text, "words"): question.id for question in testset}
 
         def keep(question: Question, reply: SystemReply) -> None:
@@ -82,7 +82,10 @@ class AskedSettings:
         if missing:
             with opened(self, name) as system:
                 ask_all(system, missing, request.asked_k, self.jobs, keep, max_failures=request.max_failures)
-                remarks, places, kind = system.remarks, system.places, system.kind
+                places, kind = system.places, system.kind
+                if system.remarks:
+                    request.rows.keep_notes(name, system.remarks)
+                    remarks = (*remarks, *system.remarks)
         ordered = [rows[qid] for qid in testset.ids]
         run = run_of_records(name, ordered)
         yield SystemRun(
@@ -90,7 +93,7 @@ class AskedSettings:
             run=run,
             seconds=known_seconds(retrieval_seconds(row.get("seconds", {}), run.has_answers) for row in ordered),
             notes=[
-                *(Note("warning", f"{name}: {remark}") for remark in (*remarks, *_same_hits(ordered))),
+                *(Note("warning", f"{name}: {remark}") for remark in dict.fromkeys((*remarks, *_same_hits(ordered)))),
                 *(Note("info", f"{name}: {remark}") for remark in _odd_lists(ordered, longer, request.asked_k)),
             ],
             about=InputInfo(name, kind, described([run]).removeprefix(f"{name}: "), places) if kind else None,
