@@ -6,9 +6,10 @@ from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
+    from karat.core.progress import Progress
     from karat.corpus._chunk import CHUNKERS, Chunked, Chunker, Chunking, Piece, Way, chunk_docs
     from karat.corpus._facts import PieceFacts, pieces_again
-    from karat.corpus._file import File, Progress, ReadError
+    from karat.corpus._file import File, ReadError
     from karat.corpus._parts import FilePart, ReadFile
     from karat.corpus._plan import CorpusPiece, CorpusPlan, plan_corpus
     from karat.corpus._read import CorpusReading, PieceReading, read, read_piece

@@ -16,9 +16,10 @@ from typing import Any, NamedTuple
 from karat.core.collection import without_collection
 from karat.core.docs import Chunk, Chunks, Doc, Problem
 from karat.core.errors import InputError, KaratError, UsageError
+from karat.core.progress import Progress
 from karat.core.registry import Registry
 from karat.core.text.normalise import clean_all
-from karat.corpus._file import Progress, no_progress
+from karat.corpus._file import no_progress
 
 _BATCH = 500  # documents whose words are counted at once
 _LEAST_DIGITS = 4

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 from collections import Counter
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import asdict, dataclass, field
 from functools import cached_property
@@ -12,13 +12,11 @@ from pathlib import Path
 from typing import Any
 
 from karat.core.docs import Problem
+from karat.core.progress import Progress
 from karat.io.dataset_folder import is_dataset_id
 from karat.io.decoding import cleaned, decode, printable
 from karat.io.limits import LINE_LIMIT, ReadLimits
 from karat.io.opening import HEAD, FileRefusedError, first_bytes, is_gzip, pieces, range_pieces, read_whole, refusing
-
-Progress = Callable[[str, int, int], None]
-"""What is being done, how much of it is done, and how much there is."""
 
 
 def no_progress(what: str, done: int, total: int) -> None:

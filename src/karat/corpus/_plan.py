@@ -18,7 +18,8 @@ from typing import Any
 
 from karat.core.docs import Problem, unread_line
 from karat.core.errors import InputError, KaratError, UsageError
-from karat.corpus._file import File, LineRange, Progress, ReadError, as_read_errors, no_progress
+from karat.core.progress import Progress
+from karat.corpus._file import File, LineRange, ReadError, as_read_errors, no_progress
 from karat.corpus._parts import CorpusFiles, FilePart, join_parts
 from karat.corpus._reader import readable, reader_of
 from karat.corpus._records import refuse_unused_map

@@ -11,7 +11,8 @@ from typing import Any
 
 from karat.core.collection import without_collection
 from karat.core.docs import Doc, Problem
-from karat.corpus._file import File, Progress, ReadError, as_read_errors, no_progress
+from karat.core.progress import Progress
+from karat.corpus._file import File, ReadError, as_read_errors, no_progress
 from karat.corpus._parts import FilePart, ReadFile, join_parts
 from karat.corpus._plan import FilePlan, Sources, conclude, found_in
 from karat.corpus._process import ReaderProcess

@@ -12,10 +12,11 @@ from tempfile import TemporaryDirectory
 from time import perf_counter
 from typing import Any, ClassVar
 
+from karat.core.progress import Progress
 from karat.io.checksum import digest
 from karat.io.writing import private_folder, write_whole
 from karat.pool._ledger import Ledger
-from karat.pool._task import Pool, Progress, Shard, Task
+from karat.pool._task import Pool, Shard, Task
 
 PAYS = 20.0
 """Seconds of work from which on processes are worth what starting them takes, some two seconds each."""

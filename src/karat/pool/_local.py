@@ -12,10 +12,11 @@ from pathlib import Path
 from typing import Any
 
 from karat.core.errors import KaratError, UsageError
+from karat.core.progress import Progress
 from karat.pool._ledger import Ledger
 from karat.pool._replies import described, plain_shard, raised, shard_of
 from karat.pool._shown import ShownShards
-from karat.pool._task import Progress, Shard, Stage, Task
+from karat.pool._task import Shard, Stage, Task
 from karat.pool.process import ChildProcess, Requests, message
 
 ATTEMPTS = 2

@@ -11,6 +11,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from karat.core.errors import KaratError
+from karat.core.progress import Progress
 from karat.core.versions import versions
 from karat.pool._replies import plain_shard, raised, shard_of
 from karat.pool._shown import ShownShards
@@ -20,7 +21,7 @@ from karat.pool.process import ChildProcess, message
 if TYPE_CHECKING:
     from karat.pool._ledger import Ledger
     from karat.pool._settings import PoolSettings
-    from karat.pool._task import Progress, Task
+    from karat.pool._task import Task
 
 _SERVE = "karat.pool._ray_leader:serve"
 _ENVIRONMENT = {"RAY_USAGE_STATS_ENABLED": "0"}

@@ -14,10 +14,11 @@ from pathlib import Path
 from typing import Any
 
 from karat.core.errors import KaratError
+from karat.core.progress import Progress
 from karat.core.versions import PACKAGES, versions
 from karat.pool._ledger import Ledger
 from karat.pool._replies import described, plain_shard, shard_of
-from karat.pool._task import Progress, Stage, Task
+from karat.pool._task import Stage, Task
 from karat.pool.process import FEW_THREADS
 
 _OFTEN = 0.5  # seconds between two reports of progress of a shard

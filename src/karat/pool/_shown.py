@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from karat.pool._task import Progress, Shard, Task
+from karat.core.progress import Progress
+from karat.pool._task import Shard, Task
 
 _NEARLY = 0.999  # of a shard that says that its last step is done, and is not
 _MB = 10**6

@@ -1,11 +1,11 @@
 """Engines: texts in, ranked rows out. One engine a file."""
 
+from karat.core.progress import Progress
 from karat.retrieve._engine import (
     ENGINES,
     STORES,
     EarlierJoin,
     Engine,
-    Progress,
     ShardedEngine,
     Store,
     check_store,

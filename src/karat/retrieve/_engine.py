@@ -11,6 +11,7 @@ import numpy as np
 
 from karat.core.docs import Chunks
 from karat.core.errors import UsageError, did_you_mean
+from karat.core.progress import Progress
 from karat.core.ranked import Ranked
 from karat.core.registry import Registry
 
@@ -19,9 +20,6 @@ if TYPE_CHECKING:
 
     from karat.core.ranked import Ints
     from karat.models import Embedder
-
-Progress = Callable[[str, int, int], None]
-"""Called with what is being done, how much of it is done, and how much there is."""
 
 
 @dataclass(frozen=True)

@@ -10,9 +10,9 @@ from typing import TYPE_CHECKING, Any, Self
 
 import numpy as np
 
+from karat.core.progress import Progress
 from karat.io.arrays import damaged
 from karat.io.threads import one_thread
-from karat.retrieve._engine import Progress
 from karat.retrieve._vectors import EXTRA
 
 if TYPE_CHECKING:

@@ -17,6 +17,7 @@ from typing import TYPE_CHECKING, Any, ClassVar, Self
 import numpy as np
 
 from karat.core.errors import InputError, UsageError, did_you_mean
+from karat.core.progress import Progress
 from karat.core.ranked import Ranked
 from karat.core.text.languages import count_languages
 from karat.retrieve._bm25 import folder as folders
@@ -25,7 +26,7 @@ from karat.retrieve._bm25.lexicon import Lexicon
 from karat.retrieve._bm25.postings import TOP, Collection, PostingShard, weigh_all
 from karat.retrieve._bm25.search import QueryTerms, above, best_of, query_terms, ranks_of, search
 from karat.retrieve._bm25.variants import DELTA, EPSILON, VARIANTS, Formula
-from karat.retrieve._engine import EarlierJoin, Progress, check_depth, check_settings, concatenated
+from karat.retrieve._engine import EarlierJoin, check_depth, check_settings, concatenated
 from karat.retrieve._terms import AUTO, Terms
 
 if TYPE_CHECKING:

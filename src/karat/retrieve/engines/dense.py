@@ -16,6 +16,7 @@ from typing import TYPE_CHECKING, Any, ClassVar, Self
 import numpy as np
 
 from karat.core.errors import KaratError
+from karat.core.progress import Progress
 from karat.core.ranked import Ranked
 from karat.io.arrays import damaged, mapped_array
 from karat.io.threads import one_thread, search_threads_for
@@ -23,7 +24,7 @@ from karat.models import EmbedderSettings, Known, embed_all, embedder_named, sam
 from karat.models.hosts import permitted
 from karat.retrieve import _vector_files as files
 from karat.retrieve._dense_settings import AUTO, completed_settings
-from karat.retrieve._engine import Progress, check_depth, concatenated, merged
+from karat.retrieve._engine import check_depth, concatenated, merged
 from karat.retrieve._graph import LOOKED_AT, Graph
 from karat.retrieve._precision import StoredVectors
 from karat.retrieve._recall import EFFORTS, mean_recall, problems_of, recall_at_precision, sample_queries, settle_effort
