@@ -48,12 +48,14 @@ def factors(factored: FactorAnalysis) -> str:
 def comparison(result: Comparison) -> str:
     """Every figure and sentence."""
     from karat.report.build import comparison as words
+    from karat.report.tables import TESTS
     from karat.results.decisions import better
 
     document: dict[str, Any] = plain(result)
     document["sentences"] = [*words.sentences(result), *words.loss_sentences(result), *words.noise_sentences(result)]
     for row, pair in zip(document["pairs"], result.pairs, strict=True):
         row["told_apart"], row["better_system"] = result.is_told_apart(pair), better(result, pair)
+        row |= dict.fromkeys(() if pair.n else TESTS)
     return _ascii(document)
 
 

@@ -19,6 +19,8 @@ COMPARED = (
     "measure", "a", "b", "n", "mean_a", "mean_b", "difference", "low", "high", "p", "adjusted", "permutation",
     "wilcoxon", "t", "mcnemar", "tukey", "d", "biserial", "wins", "ties", "losses", "spread", "detectable", "over",
 )  # fmt: skip
+TESTS = ("p", "adjusted", "permutation", "wilcoxon", "t", "mcnemar", "tukey")
+"""What a pair has no value of where no question has one for both."""
 MEAN = ("system", "measure", "n", "n_undefined", "n_failed", "mean", "low", "high", "over")
 _SETTINGS = ("chunk", "embedder", "engine", "fusion", "alpha", "normalise", "rrf_k", "depth")
 _CORRECTED = (
@@ -30,8 +32,8 @@ _COUNTS = ("n", "n_scored", "raters", "wins", "ties", "losses")
 
 
 def rows_of(results: Sequence[Any], names: Sequence[str]) -> list[list[Any]]:
-    """A row for each result, with the fields of these names."""
-    return [[getattr(one, name) for name in names] for one in results]
+    """A row for each result, with the fields of these names; none of a test without a question."""
+    return [[None if name in TESTS and not one.n else getattr(one, name) for name in names] for one in results]
 
 
 def pairs(result: Sequence[Pair]) -> str:

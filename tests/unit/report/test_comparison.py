@@ -188,3 +188,21 @@ def test_a_pair_without_a_question_in_common_has_no_p():
     assert line.split() == ["nDCG", "b", "a", "–", "–", "–", "–", "0/0/0", "0", *["–"] * 6]
     assert "n 0: no question has a value for both" in text
     assert "n 0" not in shown(karat.compare(rows({"a": 0.0, "b": 0.1})), verbose=True, width=200)
+
+
+def test_files_have_no_p_of_a_pair_without_a_question_in_common():
+    """They said 1.0, and its table a dash."""
+    known = {"a": (0, 1, 2), "b": (3, 4, 5), "c": range(6)}
+    given = [
+        {"id": f"q{i}", "system": name, "MRR": i % 2 if i in of else None}
+        for name, of in known.items()
+        for i in range(6)
+    ]
+    compared = karat.compare(given)
+    lines = {tuple(line.split(",")[1:4]): line.split(",") for line in tables.comparison(compared).splitlines()[1:]}
+    columns = tables.COMPARED.index("p"), tables.COMPARED.index("tukey") + 1
+    assert set(lines["a", "b", "0"][slice(*columns)]) == {""}
+    assert lines["a", "c", "3"][columns[0]]
+    (pair, *others) = json.loads(objects.comparison(compared))["pairs"]
+    assert {pair[name] for name in tables.TESTS} == {None}
+    assert all(other["p"] is not None for other in others)
