@@ -119,7 +119,15 @@ KeyEnv = Annotated[
     str | None,
     typer.Option("--key-env", help="The environment variable that holds the endpoint's key: OPENAI_API_KEY."),
 ]
-_MATCHERS = "How hits are matched with gold: auto, exact, doc, uuid, url, page, quote, span or regex:PATTERN."
+Dialect = Annotated[
+    str,
+    typer.Option(
+        "--dialect",
+        help="Definitions of the measures: karat, squad, trec, trec-rag, hybrid-rag, liverag, rag-benchmark, momento, "
+        "healthcare, ragchecker, alce or crag.",
+    ),
+]
+_MATCHERS = "How hits are matched with gold: auto, exact, chunk, doc, uuid, url, page, quote, span or regex:PATTERN."
 Match = Annotated[str, typer.Option("--match", help=_MATCHERS)]
 PageOffset = Annotated[int, typer.Option("--page-offset", help="Added to the page numbers of chunks.")]
 Pages = Annotated[

@@ -14,6 +14,7 @@ import typer
 from karat.cli._options import (
     Claims,
     Debug,
+    Dialect,
     Json,
     Map,
     Quiet,
@@ -57,10 +58,7 @@ def command(
         str | None,
         typer.Option("--index", help="The index the hits are chunks of: the gold is then looked up in it."),
     ] = None,
-    dialect: Annotated[
-        str,
-        typer.Option("--dialect", help="karat, trec, hybrid-rag, liverag, rag-benchmark, momento or healthcare."),
-    ] = "karat",
+    dialect: Dialect = "karat",
     missing: Annotated[
         str | None,
         typer.Option(

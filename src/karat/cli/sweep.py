@@ -8,6 +8,7 @@ import typer
 
 from karat.cli._options import (
     Debug,
+    Dialect,
     Json,
     Map,
     Match,
@@ -72,10 +73,7 @@ def command(
         typer.Option("--main", help="The measure that decides: Recall (at every -k), Recall@5, Recall@800t ..."),
     ] = None,
     by: Annotated[str, typer.Option("--by", help="Choose for each value of this slice too: kind or a tag.")] = "kind",
-    dialect: Annotated[
-        str,
-        typer.Option("--dialect", help="karat, trec, hybrid-rag, liverag, rag-benchmark, momento or healthcare."),
-    ] = "karat",
+    dialect: Dialect = "karat",
     match: Match = "auto",
     page_offset: PageOffset = 0,
     pages: Pages = "physical",

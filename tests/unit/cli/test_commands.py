@@ -5,6 +5,8 @@ import sys
 import pytest
 
 from karat.cli.main import COMMANDS, GROUPS, REMOVED, main
+from karat.match import MATCHERS
+from karat.measures.dialects import DIALECTS
 
 
 def called(monkeypatch, capsys, *args):
@@ -28,6 +30,14 @@ def test_the_overview_names_every_command_in_its_group_on_a_line_of_its_own(monk
         shown = lines[first : first + len(commands)]
         for line, (name, summary) in zip(shown, commands.items(), strict=True):
             assert (line[: len(name) + 4], line.split("  ")[-1].strip()) == (f"  {name}  ", summary)
+
+
+@pytest.mark.parametrize(("command", "option"), [("score", "--dialect"), ("score", "--match"), ("sweep", "--dialect")])
+def test_an_option_that_takes_a_name_lists_all_names(monkeypatch, capsys, command, option):
+    names = list(DIALECTS) if option == "--dialect" else MATCHERS.names()
+    _, told = called(monkeypatch, capsys, command, "--help")
+    words = told.out.split(f"  {option} ")[1].split("  --")[0].replace(",", " ").replace(".", " ").replace(":", " ")
+    assert set(names) <= set(words.split())
 
 
 def test_the_first_word_of_two_lists_those_it_begins(monkeypatch, capsys):
