@@ -106,6 +106,10 @@ class Question:
         return self.tags.get(name)
 
 
+NO_VALUE = "(none)"
+"""The value of a slice that stands for questions without one, such as those without a kind."""
+
+
 def slice_order(name: str, values: Iterable[str]) -> list[str]:
     """The values of a slice as reports list them: turns by number, those of any other slice as they come.
 

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from karat.core.scores import Status
-from karat.core.types import slice_order
+from karat.core.types import NO_VALUE, slice_order
 from karat.experiment._compared_inputs import ComparedInput, ScoredSystem, slice_values
 from karat.results.comparison import ComparedMeasure, ComparedPair, Flip, JudgeNoise, SlicePair, SystemMean
 from karat.results.evaluation import Note
@@ -177,7 +177,7 @@ def slice_differences(
             part = compare_systems(
                 values[:, :, mask], pairs, lower=less, draws=draws, seed=seed, tests=(), clusters=clusters
             )
-            parts.append((name, "(none)" if value is None else value, part))
+            parts.append((name, NO_VALUE if value is None else value, part))
     if not parts:
         return (), 0
     p = np.concatenate([part.permutation[part.n > 0] for *_, part in parts])

@@ -12,6 +12,7 @@ import numpy as np
 from karat.core.errors import KaratError, UsageError, did_you_mean
 from karat.core.scores import Status
 from karat.core.text.words import conversations_note, names
+from karat.core.types import NO_VALUE
 from karat.experiment._judgement import HeldRule, judged
 from karat.experiment._subjects import Subject, check_system, failed_rows, subject_of
 from karat.experiment.finished import study_at_hand
@@ -274,7 +275,7 @@ def _in_slice(study: Study, rule: Rule, system: str) -> Bools:
     for name, wanted in rule.where:
         slice_ = slices_of(testset, [name], study.evaluation.steps)[name]
         of_system = slice_.get(system) or [None] * len(testset) if isinstance(slice_, Mapping) else slice_
-        values = [value or "(none)" for value in of_system]
+        values = [value or NO_VALUE for value in of_system]
         if wanted not in values:
             known = sorted(set(values))
             near = did_you_mean(wanted, known)

@@ -11,6 +11,7 @@ import numpy as np
 
 from karat.core.errors import UsageError
 from karat.core.ranked import Ranked
+from karat.core.types import NO_VALUE
 from karat.experiment._shown_hits import shown_hits
 from karat.measures.dialects import MAIN_CUT, dialect_named
 from karat.results.evaluation import Evaluation, InputInfo, Note, Usage
@@ -261,7 +262,6 @@ def choice_of(
     """The best system by a measure, its equals, and the best for each kind, of values by system and question."""
     from karat.diagnose.decisions import in_words
     from karat.stats.choose import cells_of, choose
-    from karat.stats.summary import NO_VALUE
 
     cells = cells_of(
         [(name, main.name, main.k) for name in systems], values, bounds=main.bounds, clusters=testset.conversations

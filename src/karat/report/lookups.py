@@ -11,7 +11,7 @@ import numpy as np
 
 from karat.core.scores import Status
 from karat.core.text.words import digits_of
-from karat.core.types import TestSet, slice_order
+from karat.core.types import NO_VALUE, TestSet, slice_order
 from karat.results.decisions import BestSystems, best_systems, costliest, main_measures, ranked_systems
 from karat.results.study import HitTable
 
@@ -253,7 +253,7 @@ class StudyView(EvaluationView):
         """The questions of each value of a slice."""
         questions: dict[str, list[Question]] = {}
         for question in self.evaluation.testset:
-            questions.setdefault(question.slice_value(slice_name) or "(none)", []).append(question)
+            questions.setdefault(question.slice_value(slice_name) or NO_VALUE, []).append(question)
         return {value: questions[value] for value in slice_order(slice_name, questions)}
 
     def alpha(self, system: str) -> str | None:

@@ -7,6 +7,7 @@ from dataclasses import replace
 
 import numpy as np
 
+from karat.core.types import NO_VALUE
 from karat.results.comparison import Pair
 from karat.results.decisions import ENOUGH
 from karat.results.evaluation import SIGNIFICANT
@@ -17,7 +18,6 @@ from karat.stats.corrections import adjust
 from karat.stats.intervals import mean_intervals
 from karat.stats.optimism import best_rows, cross_validate, selection_p
 from karat.stats.permutation import flip_test
-from karat.stats.summary import NO_VALUE
 
 FEW = 5  # questions of a kind: with fewer nothing is chosen for it
 

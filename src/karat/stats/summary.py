@@ -11,6 +11,7 @@ from numpy.typing import NDArray
 
 from karat.core.scores import Status
 from karat.core.text.words import band, mean_note
+from karat.core.types import NO_VALUE
 from karat.results.evaluation import Refusals, Summary, Target, Usage
 from karat.stats.arrays import TIE, Bools, Floats, Ints, finite
 from karat.stats.intervals import mean_intervals
@@ -19,7 +20,6 @@ if TYPE_CHECKING:
     from karat.core.measure import Measure
     from karat.core.scores import Scores
 
-NO_VALUE = "(none)"
 Slice = Sequence[str | None] | Mapping[str, Sequence[str | None]]
 """The value of every question, or these by system where they differ."""
 TARGETS: Mapping[str, float] = {"F1@5": 0.5, "Hit@5": 0.8, "MRR": 0.5}

@@ -9,7 +9,7 @@ import numpy as np
 from karat.core.judged import Floats
 from karat.core.ranked import Ranked
 from karat.core.text import guess_language
-from karat.core.types import Question
+from karat.core.types import NO_VALUE, Question
 from karat.diagnose.ceilings import ceilings_by_question, mean_of
 from karat.fuse.rrf import fusion
 from karat.match import Resolution
@@ -22,7 +22,6 @@ from karat.testset.check.other_language import differs
 from karat.testset.once import once
 
 CUTS = (1, 5, 20)
-NO_KIND = "(none)"
 AIM = 0.03  # a difference worth telling
 CUT = 5
 MEASURE = f"Recall@{CUT}"
@@ -47,9 +46,9 @@ def _by_kind(questions: Sequence[Question], chosen: Sequence[int]) -> dict[str, 
     """Places of questions: all of them, then by kind in the order in which kinds appear."""
     kinds: dict[str, list[int]] = {ALL: list(chosen)}
     for q in chosen:
-        kinds.setdefault(questions[q].kind or NO_KIND, []).append(q)
-    if len(kinds) == 2 and NO_KIND in kinds:
-        del kinds[NO_KIND]
+        kinds.setdefault(questions[q].kind or NO_VALUE, []).append(q)
+    if len(kinds) == 2 and NO_VALUE in kinds:
+        del kinds[NO_VALUE]
     return kinds
 
 

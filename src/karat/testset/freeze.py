@@ -11,13 +11,13 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from karat.core.errors import UsageError
+from karat.core.types import NO_VALUE
 
 if TYPE_CHECKING:
     from karat.core.types import TestSet
     from karat.files import Frozen
 
 _VERSION = re.compile(r"[\w][\w.+-]{0,39}")
-NO_KIND = "(none)"
 
 
 @dataclass(frozen=True)
@@ -97,7 +97,7 @@ def frozen_of(testset: TestSet, version: str, before: Frozen | None = None) -> F
         raise UsageError(
             f"version {version} names other questions already (digest {earlier[version][:12]}). Name a new version."
         )
-    kinds = Counter(q.kind or NO_KIND for q in testset) if not testset.is_plain else Counter[str]()
+    kinds = Counter(q.kind or NO_VALUE for q in testset) if not testset.is_plain else Counter[str]()
     made_by = Counter(text for q in testset if (text := _maker(q.tags)))
     return Frozen(
         version, testset.digest, len(testset), kinds=dict(sorted(kinds.items())),

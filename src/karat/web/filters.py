@@ -8,7 +8,6 @@ from math import isfinite
 
 from karat.core.errors import UsageError, did_you_mean
 
-NO_KIND = "(none)"
 """What stands for questions without a kind, or without a tag, as in slices."""
 MOST_PARAMETERS, LONGEST = 200, 2_000
 _SIDES = ("any", "a", "b")

@@ -10,13 +10,14 @@ from urllib.parse import quote, urlencode
 
 from karat.core.text.wellformed import well_formed
 from karat.core.text.words import plural
+from karat.core.types import NO_VALUE
 from karat.experiment.progress_file import RunProgress
 from karat.experiment.store import DAMAGED, RUNNING, RunFolder
 from karat.report.document import Block, Cell, Column, Document, Heading, Link, Notice, Table, Text, Value, text_columns
 from karat.report.labels import LABELS
 from karat.report.render.html.served import PageHead, render_page
 from karat.web.facts import facts_of, has_index, trends
-from karat.web.filters import NO_KIND, Filters
+from karat.web.filters import Filters
 from karat.web.replies import NotYetError
 from karat.web.rows import PAGE, QuestionTable
 
@@ -184,7 +185,7 @@ def _linked(block: Block, run: str, view: StudyView) -> Block:
     first, ids = titles[0] if titles else "", list(view.on_page)
     values: set[str] = set()
     if first == "kind" or first in view.slices:
-        values = {(q.kind if first == "kind" else q.tags.get(first)) or NO_KIND for q in view.evaluation.testset}
+        values = {(q.kind if first == "kind" else q.tags.get(first)) or NO_VALUE for q in view.evaluation.testset}
 
     def cell(row: Sequence[Cell], place: int) -> Cell:
         value = row[place]
@@ -288,7 +289,7 @@ def _question_row(row: Mapping[str, Any], run: str, systems: Sequence[str]) -> l
     label = row["failure"].get(systems[0]) if systems else None
     scores = [value for system in systems for value in row["scores"][system]]
     title = next((words.title for name, words in LABELS.items() if name == label), label)
-    return [link, row["kind"] or NO_KIND, *scores, title or ""]
+    return [link, row["kind"] or NO_VALUE, *scores, title or ""]
 
 
 def question_page(run: RunFolder, detail: Mapping[str, Any], document: Document | None) -> str:

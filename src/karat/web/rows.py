@@ -17,9 +17,10 @@ import numpy as np
 from karat.core.errors import InputError, UsageError, did_you_mean
 from karat.core.scores import Status
 from karat.core.text.words import excerpt
+from karat.core.types import NO_VALUE
 from karat.io.parquet import check_parquet, parquet_columns
 from karat.stats.arrays import Bools, Floats, Ints
-from karat.web.filters import NO_KIND, Filters
+from karat.web.filters import Filters
 from karat.web.held import Held
 
 if TYPE_CHECKING:
@@ -250,8 +251,8 @@ class QuestionTable:
 
     def _among(self, series: pl.Series | None, names: Sequence[str]) -> Bools:
         if series is None:
-            return np.full(self.n, NO_KIND in names)
-        mask = series.is_in([name for name in names if name != NO_KIND]).fill_null(NO_KIND in names)
+            return np.full(self.n, NO_VALUE in names)
+        mask = series.is_in([name for name in names if name != NO_VALUE]).fill_null(NO_VALUE in names)
         return mask.to_numpy()
 
     def _with_words(self, text: str, system: str) -> Bools:
@@ -388,7 +389,7 @@ def counted(series: pl.Series | None, mask: Bools, *, none: bool = True) -> list
     import polars as pl
 
     counts = series.filter(pl.Series(mask)).value_counts(sort=False, name="n").rows()
-    named = [(NO_KIND if value is None else value, n) for value, n in counts if none or value is not None]
+    named = [(NO_VALUE if value is None else value, n) for value, n in counts if none or value is not None]
     named.sort(key=lambda pair: (-pair[1], pair[0]))
     return [{"value": value, "n": n} for value, n in named[:MOST_VALUES]]
 

@@ -7,11 +7,12 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from karat.core.types import NO_VALUE
 from karat.experiment.study import values_of
 from karat.experiment.tuning import own_systems, setting_of, spec_of_run
 from karat.results.serial import plain
 from karat.stats.arrays import TIE, Floats, finite, mean_known
-from karat.stats.summary import NO_VALUE, summarise
+from karat.stats.summary import summarise
 from karat.web.filters import Filters
 
 if TYPE_CHECKING:

@@ -14,6 +14,7 @@ from pydantic import ValidationError
 
 from karat.answer import AnswererSettings
 from karat.core.errors import InputError, KaratError, UsageError, did_you_mean
+from karat.core.types import NO_VALUE
 from karat.experiment.claims import ClaimSource, path_in_claims, rooted_claims
 from karat.experiment.settings import Choices, MatchSettings
 from karat.experiment.spec._answers import AnswerKeys, ModelKeys
@@ -278,13 +279,13 @@ class Spec:
                 near = did_you_mean(name, testset.slices)
                 mistakes.append((("where", name), f"the questions have no such slice.{near} They have {have}."))
                 continue
-            values = {q.slice_value(name) or "(none)" for q in testset}
+            values = {q.slice_value(name) or NO_VALUE for q in testset}
             for value in wanted:
                 if value not in values:
                     near = did_you_mean(value, values) or f" There are {', '.join(sorted(values)[:8])}."
                     mistakes.append((("where", name), f"no question has the value {value!r}.{near}"))
         raise_mistakes(self.written, mistakes)
-        selected = [q for q in testset if all((q.slice_value(n) or "(none)") in values for n, values in where.items())]
+        selected = [q for q in testset if all((q.slice_value(n) or NO_VALUE) in values for n, values in where.items())]
         if not selected:
             raise_mistakes(self.written, [(("where",), "no question fits all of it. Ask for less.")])
         shown = ", ".join(f"{name}={'|'.join(values)}" for name, values in where.items())

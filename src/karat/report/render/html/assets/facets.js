@@ -3,7 +3,7 @@
 import { figure, make } from "./dom.js";
 import { params, toggle } from "./state.js";
 
-const NONE = "(none)"; // what stands for questions without a kind, as in web/filters.py
+const NONE = "(none)"; // what stands for questions without a kind, as in core/types.py
 const FEW = 8; // values before the rest is folded
 
 /** The facets of a reply; `system` is whose failures are counted, `press` takes the parameter and value of a bar. */
