@@ -184,7 +184,8 @@ class _JournaledRows:
         self._journal.add([{"system": system, "row": row}])
 
     def notes(self, system: str) -> list[str]:
-        return [note for r in self._journal.records if r.get(_NOTES_OF) == system for note in r["notes"]]
+        records = [r["notes"] for r in self._journal.records if r.get(_NOTES_OF) == system]
+        return list(records[-1]) if records else []  # the last say what the first said, if that still holds
 
     def keep_notes(self, system: str, notes: Sequence[str]) -> None:
         self._journal.add([{_NOTES_OF: system, "notes": notes}])

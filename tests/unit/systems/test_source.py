@@ -1,11 +1,13 @@
 """Every system behind one protocol: the same request to an index, a function and a results file gives runs."""
 
 import json
+from types import SimpleNamespace
 
 import pytest
 
 import karat
 from karat.core.types import Question, TestSet
+from karat.experiment.spec_systems import _JournaledRows
 from karat.results.study import Configuration
 from karat.systems.engines import Engines
 from karat.systems.outside import CallSettings
@@ -91,6 +93,19 @@ def test_what_is_said_of_replies_is_said_when_no_question_is_asked_again(tmp_pat
     (first,), (again,) = (list(settings.runs(Configuration("mine", {}), request(rows))) for _ in range(2))
     assert first.notes
     assert again.notes == first.notes
+
+
+def test_what_was_said_of_replies_that_all_failed_is_not_said_of_those_of_a_retry(tmp_path):
+    """What a journal says of a system last is what holds of it: a retry of all of its questions says all anew."""
+    (tmp_path / "mine.py").write_text("def search(q, k):\n    return [{'file': 'a.pdf', 'page': 0}]\n")
+    records, settings = [], CallSettings("mine:search", tmp_path)
+    rows = _JournaledRows(SimpleNamespace(records=records, add=records.extend, retry_errors=True))
+    failed = [{"id": one.id, "status": "failed", "error": "no reply fits"} for one in QUESTIONS]
+    records += [{"system": "mine", "row": row} for row in failed]
+    rows.keep_notes("mine", ["no reply fits the paths"])
+    (retried,), (again,) = (list(settings.runs(Configuration("mine", {}), request(rows))) for _ in range(2))
+    assert [note.text for note in again.notes] == [note.text for note in retried.notes]
+    assert not any("no reply" in note.text for note in again.notes)
 
 
 def test_a_results_file_gives_each_of_its_systems_under_a_name_of_its_own(tmp_path):

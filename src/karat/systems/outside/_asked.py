@@ -83,9 +83,9 @@ class AskedSettings:
             with opened(self, name) as system:
                 ask_all(system, missing, request.asked_k, self.jobs, keep, max_failures=request.max_failures)
                 places, kind = system.places, system.kind
-                if system.remarks:
-                    request.rows.keep_notes(name, system.remarks)
-                    remarks = (*remarks, *system.remarks)
+                remarks = tuple(dict.fromkeys((*remarks, *system.remarks)))
+            if remarks != tuple(request.rows.notes(name)):
+                request.rows.keep_notes(name, remarks)
         ordered = [rows[qid] for qid in testset.ids]
         run = run_of_records(name, ordered)
         yield SystemRun(
@@ -93,7 +93,7 @@ class AskedSettings:
             run=run,
             seconds=known_seconds(retrieval_seconds(row.get("seconds", {}), run.has_answers) for row in ordered),
             notes=[
-                *(Note("warning", f"{name}: {remark}") for remark in dict.fromkeys((*remarks, *_same_hits(ordered)))),
+                *(Note("warning", f"{name}: {remark}") for remark in (*remarks, *_same_hits(ordered))),
                 *(Note("info", f"{name}: {remark}") for remark in _odd_lists(ordered, longer, request.asked_k)),
             ],
             about=InputInfo(name, kind, described([run]).removeprefix(f"{name}: "), places) if kind else None,
