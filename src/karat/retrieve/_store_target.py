@@ -26,6 +26,8 @@ COLUMNS = (*STORED, "metadata")
 METRICS = ("cosine", "ip", "l2")
 SECONDS = 60.0
 """For one query; a third of it for a connection."""
+LONGEST = 4_096
+"""Characters of an address: it may come from a received file."""
 _SECRET = r"(password|passwd|pwd|secret)\s*"
 _PASSWORD = re.compile(rf"//[^/@#?]*:(?!\d+[/,?#])[^@]+@|{_SECRET}=", re.IGNORECASE)
 """In an address; a password may hold what ends the name of a host, which a port does not."""
@@ -45,6 +47,10 @@ class StoreTarget:
         """Refuses options that the kind does not know, and passwords, which would reach files and logs."""
         place, _, rest = text.partition("#")
         name, _, query = rest.partition("?")
+        if len(text) > LONGEST:
+            raise UsageError(
+                f"the address of the {kind} store has {len(text):,} characters: at most {LONGEST:,} are read."
+            )
         if _PASSWORD.search(text):
             raise UsageError(f"the address of the {kind} store holds a password: leave it out. {_REMEDIES[kind]}")
         options = dict(parse_qsl(query, keep_blank_values=True))

@@ -201,6 +201,8 @@ def test_keys_come_from_the_environment_and_stay_out_of_messages(fake, monkeypat
         EstextStore.open("http://me:word-word@127.0.0.1:9200#handbook", None)
     with pytest.raises(UsageError, match="over plain http"):
         EstextStore.open("http://search.example:9200#handbook", None)
+    with pytest.raises(UsageError, match=r"has 40,000 characters: at most 4,096 are read"):
+        EstextStore.open("//:x" * 10_000, None)
 
 
 @pytest.mark.parametrize("reply", [{"count": 0, "_shards": {"failed": 2}}, {"error": "no"}, {"count": None}])
