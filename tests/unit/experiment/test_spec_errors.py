@@ -2,8 +2,8 @@
 
 import pytest
 
-from karat.core.errors import InputError
-from karat.experiment.spec import spec_of
+from karat.core.errors import InputError, UsageError
+from karat.experiment.spec import option_values, spec_of
 
 BASE = "corpus: docs\ntestset: qa.json\n"
 HTTP = "systems:\n  - http:\n      url: http://h/s\n      body: {q: '{question}'}\n      ids: $.hits[*].id\n"
@@ -162,3 +162,8 @@ def test_mistakes_of_an_endpoint_are_told_and_no_secret_with_them(old, new, said
     text = told("testset: q\n" + HTTP.replace(old, new))
     assert said in text
     assert "s3cret" not in text
+
+
+def test_the_option_that_lacks_a_model_is_the_one_that_was_given():
+    with pytest.raises(UsageError, match="^--price-batch is for a chat model, and none is named"):
+        option_values({}, model=None, jobs=None, price_batch=0.5)

@@ -364,7 +364,7 @@ def option_values(
     if named := _given(**{_AS_KEYS.get(name, name): value for name, value in model.items()}):
         before = _mapping(written.get("model"), "name")
         if "name" not in named and not before:
-            option = next(iter(model)).replace("_", "-")
+            option = next(name for name in model if model[name] is not None).replace("_", "-")
             raise UsageError(f"--{option} is for a chat model, and none is named. Add --model.")
         same = named.get("name") in (None, before.get("name"))
         values["model"] = {**(before if same else {}), **named}
