@@ -165,5 +165,5 @@ def test_mistakes_of_an_endpoint_are_told_and_no_secret_with_them(old, new, said
 
 
 def test_the_option_that_lacks_a_model_is_the_one_that_was_given():
-    with pytest.raises(UsageError, match="^--price-batch is for a chat model, and none is named"):
+    with pytest.raises(UsageError, match=r"^--price-batch is for a chat model, and none is named"):
         option_values({}, model=None, jobs=None, price_batch=0.5)
